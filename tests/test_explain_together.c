@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/job/software.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/check.h"
@@ -27,6 +28,42 @@ static double gain_of(const Explanation *now, const Move *one, const Move *other
     double gain = change.ran && fits_no_worse(&now->job, &change) ? change.gain.mean : 0;
     arena_close(scratch);
     return gain;
+}
+
+// Of a job with stages, replicas and shards: whether it is among the changes that are tried, and whether all of these
+// are what the software can start.
+static bool offers(const char *software, const char *title) {
+    Arena *arena = arena_open();
+    Job job;
+    job_on(&job, arena, catalogue_builtin(arena), "dgx-h100", "ib-ndr400", 16, "llama-3.2-1b");
+    SoftwareQuery query = {.text = software, .gpu_year = 2026};
+    job.said.software = software ? software_of(arena, &query) : NULL;
+    job_say_number(arena, &job.said, JOB_PARALLEL, "pp", 4);
+    job_say_number(arena, &job.said, JOB_BATCH, "micro", 1);
+    job_say_number(arena, &job.said, JOB_BATCH, "global", 64);
+    job_made(&job);
+    const Explanation *now = explain_with(&job, 0);
+    EXPECT(now != NULL);
+    bool is_there = false;
+    for (int i = 0; now && i < now->job.moves.count; i++) {
+        const Move *move = &now->job.moves.items[i];
+        is_there = is_there || strcmp(move->title, title) == 0;
+        if (!move->field || move->kind != MOVE_SETTING) continue;
+        double value = isnan(move->set.number) ? move->set.choice : move->set.number;
+        if (!software_starts(job.said.software, move->field->name, (int)value))
+            test_fail(__FILE__, __LINE__, "%s of %s", move->title, software);
+    }
+    arena_close(arena);
+    return is_there;
+}
+
+TEST(no_change_is_offered_that_the_stated_software_cannot_start) {
+    EXPECT(offers(NULL, "schedule = zb-v") && offers(NULL, "zero = 1") && offers(NULL, "cp = 2"));
+    EXPECT(!offers("megatron-lm", "schedule = zb-v") && !offers("megatron-lm", "schedule = gpipe"));
+    EXPECT(offers("megatron-lm", "vpp = 2") && offers("megatron-lm", "zero = 1"));
+    EXPECT(!offers("megatron-deepspeed", "vpp = 2") && !offers("megatron-deepspeed", "cp = 2"));
+    EXPECT(offers("torchtitan", "schedule = zb-v") && !offers("torchtitan", "zero = 1"));
+    EXPECT(!offers("deepspeed", "tp = 2"));
 }
 
 TEST(a_change_is_weighed_by_the_samples_of_the_step_that_it_changes) {

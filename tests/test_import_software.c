@@ -356,3 +356,26 @@ TEST(what_is_said_to_be_taken_changes_the_question) {
     EXPECT_TEXT(vain, "");
     arena_close(arena);
 }
+
+// ---- What it has not.
+
+// Options of its kin, and sections before its own: Megatron-LM refuses to start.
+TEST(an_option_that_the_software_has_not_is_not_understood) {
+    static const char *const foreign[] = {"--trainer.precision bf16", "--model.bf16 true",
+                                          "--trainer.num_nodes 4",    "--zero-stage 2",
+
+                                          "--overlap-grad-sync",      "--optim.lr 0.1"};
+    Arena *arena = arena_open();
+    ImportAsked asked = {.node = "dgx-h100"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        const char *script = arena_printf(arena,
+                                          "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_gpt.py --vocab-size 50304 "
+                                          "--micro-batch-size 1 " MEGATRON_SIZES " %s\n",
+                                          foreign[i]);
+        const Import *import = read_as(arena, "a.sh", script, &asked);
+        EXPECT_TEXT(import->software, "Megatron-LM");
+        const char *name = arena_printf(arena, "%.*s", (int)strcspn(foreign[i], " "), foreign[i]);
+        EXPECT(lists(&import->open, name));
+    }
+    arena_close(arena);
+}

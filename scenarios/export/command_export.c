@@ -13,6 +13,17 @@ static const char *lost_text(Arena *arena, const ExportWords *lost) {
     return text;
 }
 
+static void report_lost(Arena *arena, Answer *answer, const ExportFile *file) {
+    char step[32];
+    if (file->again.ran) quantity_format(file->again.step_p50_s, QUANTITY_TIME, step, sizeof step);
+    const char *as_it_stands = file->again.ran ? arena_printf(arena, "; as it stands a step takes %s", step) : "";
+    if (file->lost.count)
+        answer_caution(answer, "%s does not say %s: set it by hand%s", file->name, lost_text(arena, &file->lost),
+                       as_it_stands);
+    else if (file->again.ran)
+        answer_caution(answer, "%s does not say all of the job%s", file->name, as_it_stands);
+}
+
 static void report_files(Arena *arena, Answer *answer, const char *folder, const ExportFiles *files, bool brief) {
     static const AnswerColumn columns[] = {{"path", NULL, AS_TEXT, 0},
                                            {NULL, "file", AS_TEXT, 0},
@@ -46,10 +57,7 @@ static void report_files(Arena *arena, Answer *answer, const char *folder, const
                    lost_text(arena, &file->lost));
     }
     answer_close(answer);
-    for (int i = 0; i < files->count; i++)
-        if (files->items[i].lost.count)
-            answer_caution(answer, "%s does not say %s: set it by hand", files->items[i].name,
-                           lost_text(arena, &files->items[i].lost));
+    for (int i = 0; i < files->count; i++) report_lost(arena, answer, &files->items[i]);
 }
 
 int export_asked(Asking *asking, const StudySpec *study, const Options *said, bool brief) {

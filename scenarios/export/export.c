@@ -89,7 +89,7 @@ static void say_job(Export *e) {
     say_number(e, "per_node", e->per_node);
     say_number(e, "tp", r->tp);
     say_number(e, "pp", r->pp);
-    say_number(e, "vpp", r->vpp);
+    say_number(e, "vpp", r->schedule == SCHEDULE_INTERLEAVED ? r->vpp : 1); // ZB-V has chunks of its own
     say_number(e, "cp", r->cp);
     if (r->cp > 1) say(e, "cp-exchange", context_exchange_names[training->layout.context]);
     say_number(e, "ep", r->ep);
@@ -125,6 +125,38 @@ const char *export_word(const Export *e, const char *key) {
     return NULL;
 }
 
+// Not settings, but how it is simulated and what the world does: no file says them, and they stay.
+static bool is_of_simulation(JobObject object, const Field *field) {
+    static const char *const fields[] = {"fidelity", "transport", "packet_loss", "expert_skew",
+                                         "jitter",   "jitter_by", "straggler",   "unread_options"};
+    return object == JOB_ROUTING || object == JOB_DATA || object == JOB_CHECKPOINT ||
+           name_is_among(fields, sizeof fields / sizeof *fields, field->name);
+}
+
+static const char *value_text(Arena *arena, const Field *field, const Value *value) {
+    const char *text = "";
+    for (int i = 0; field->list && i < value->count; i++)
+        text = arena_printf(arena, "%s%s%s", text, i ? "," : "",
+                            value->items[i].text ? value->items[i].text
+                                                 : arena_printf(arena, "%.10g", value->items[i].number));
+    if (field->list) return text;
+    if (field->kind == FIELD_FLAG) return value->flag ? "true" : "false";
+    if (field->kind == FIELD_CHOICE) return field->names[value->choice];
+    return isnan(value->number) && value->text ? value->text : arena_printf(arena, "%.10g", value->number);
+}
+
+// What else was said of it, for software whose table has words for that.
+static void count_rest(Export *e) {
+    for (int o = 0; e->said && o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const Field *field = &job_objects[o].fields[f];
+            const Value *value = job_value(e->said, (JobObject)o, field->name);
+            bool of_layout = o == JOB_PARALLEL || o == JOB_BATCH;
+            if (!value || !field->flag || of_layout || is_of_simulation((JobObject)o, field)) continue;
+            if (!export_word(e, field->flag)) export_count(e, field->flag, value_text(e->arena, field, value));
+        }
+}
+
 // ---- The job in a software.
 
 // The study with the target's software instead of its own.
@@ -157,6 +189,22 @@ static double checkpoint_every(Arena *arena, const StudySpec *study, const Study
     return job_life_spec(arena, study->catalogue, &cluster, place->training).checkpoint.every_s;
 }
 
+// A launcher starts as many ranks on each machine.
+static bool are_alike(const StudySpec *study, int gpus, Problems *problems) {
+    const NodeType *type = study->cluster->groups[0].type;
+    int each = type->gpu_count, rest = each > 0 && gpus > each ? gpus % each : 0;
+    if (study->cluster->group_count > 1) {
+        problem_add(problems, study->where, "machines of several kinds are no launch script's");
+        problem_hint(problems, "say one kind: --node NAME --gpus N");
+    } else if (rest) {
+        problem_add(problems, study->where,
+                    "%d GPUs do not fill nodes of %d: the last would have %d, and a launcher starts as many on each",
+                    gpus, each, rest);
+        problem_hint(problems, "--gpus %d or --gpus %d", gpus - rest, gpus - rest + each);
+    }
+    return study->cluster->group_count == 1 && !rest;
+}
+
 static bool prepare(Export *e, const StudySpec *study, const ExportTarget *target, Problems *problems) {
     static const int first[MOST_VARIED];
     int before = problems_added(problems);
@@ -166,6 +214,7 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
     if (!place.cluster || problems_added(problems) > before) return false;
     const Cluster *cluster = place.cluster;
     e->target = target;
+    e->cluster = cluster;
     e->training = place.training;
     e->said = study->said;
     e->gpus = cluster->gpu_count;
@@ -174,11 +223,7 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
     e->node = study->cluster->groups[0].type->name;
     e->gpu = node_gpu(study->catalogue, study->cluster->groups[0].type, 0)->name;
     e->fabric = study->fabric_assumed || !study->cluster->link ? NULL : study->cluster->link->name;
-    if (study->cluster->group_count > 1 || e->per_node * e->nodes != e->gpus) {
-        problem_add(problems, study->where, "machines of several kinds are no launch script's");
-        problem_hint(problems, "say one kind: --node NAME --gpus N");
-        return false;
-    }
+    if (!are_alike(study, e->gpus, problems)) return false;
     if (e->training->model->kind != MODEL_TRANSFORMER) {
         problem_add(problems, study->where, "%s is no transformer: no software here is told its shape",
                     e->training->model->name);
@@ -274,6 +319,67 @@ static ExportWords find_lost(Export *e, const Import *import) {
     return lost;
 }
 
+// ---- The job that comes in.
+
+static JobSaid said_again(Export *e, const Import *import) {
+    FieldReader reader = {.arena = e->arena, .problems = problems_create(e->arena)};
+    JobSaid said = {.where = e->said->where, .model = e->said->model};
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const Field *field = &job_objects[o].fields[f];
+            const Value *before = job_value(e->said, (JobObject)o, field->name);
+            const char *text = field->flag ? import_word(import, field->flag) : NULL;
+            Value value = {.given = true, .written = true, .where = said.where, .number = NAN};
+            if (is_of_simulation((JobObject)o, field)) {
+                if (before) said = job_said_with(e->arena, &said, (JobObject)o, field, before);
+            } else if (text && (field->list ? field_list_from_text(&reader, field, "", text, said.where, &value)
+                                            : field_from_text(&reader, field, "", text, said.where, &value))) {
+                said = job_said_with(e->arena, &said, (JobObject)o, field, &value);
+            }
+        }
+    return said;
+}
+
+static RecordPoint point_of(Export *e, const StudySpec *study, const JobSaid *said) {
+    Problems *aside = problems_create(e->arena);
+    GpuTypes gpus = cluster_gpu_types(e->arena, study->catalogue, study->cluster);
+    TrainingSpec *training = ARENA_NEW(e->arena, TrainingSpec);
+    *training = job_make(e->arena, said, gpus, aside);
+    if (problem_count(aside)) return (RecordPoint){0};
+    return simulate_training(e->arena, e->cluster, training, study, aside);
+}
+
+// What it is where nobody says it: a literal of Lua.
+static const char *fallback_text(Arena *arena, const Field *field) {
+    const char *text = field->fallback ? field->fallback : "nothing";
+    return *text == '"' ? arena_printf(arena, "%.*s", (int)strlen(text) - 2, text + 1) : text;
+}
+
+// Where the file says another job: each setting that is not as it was said, and whose return changes that job's digest.
+static void find_silent(Export *e, const StudySpec *study, const Import *import, ExportFile *file) {
+    if (!e->said) return;
+    JobSaid said = said_again(e, import);
+    RecordPoint again = point_of(e, study, &said);
+    if (again.ran && again.digest == e->point.digest) return;
+    file->again = again;
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const Field *field = &job_objects[o].fields[f];
+            const Value *before = job_value(e->said, (JobObject)o, field->name),
+                        *now = job_value(&said, (JobObject)o, field->name), nothing = {.number = NAN};
+            if (!(before || now) || !field->flag || strcmp(field->name, "software") == 0) continue;
+            const char *value = before ? value_text(e->arena, field, before) : fallback_text(e->arena, field);
+            bool told = now && strcmp(value, value_text(e->arena, field, now)) == 0;
+            told = told || (!before && export_word(e, field->flag)); // looked at before (find_lost)
+            for (int i = 0; i < file->lost.count; i++) told = told || strcmp(file->lost.items[i].key, field->flag) == 0;
+            if (told) continue;
+            JobSaid with = job_said_with(e->arena, &said, (JobObject)o, field, before ? before : &nothing);
+            RecordPoint then = point_of(e, study, &with);
+            if (then.ran && then.digest != again.digest)
+                LIST_PUSH(e->arena, &file->lost, ((ExportWord){field->flag, value}));
+        }
+}
+
 // ---- Files.
 
 static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *target, const ExportLauncher *launcher,
@@ -282,6 +388,7 @@ static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *t
     *e = (Export){.arena = arena};
     if (!prepare(e, study, target, problems)) return false;
     if (target->count) target->count(e);
+    if (target->dashes) count_rest(e);
     const char *why, *name = arena_printf(arena, "%s%s", target->name, launcher->ending);
     const char *text = launcher->write(e);
     const Import *import = read_again(e, name, text, &why);
@@ -296,6 +403,7 @@ static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *t
                        .stack = target->stack,
                        .point = e->point,
                        .lost = find_lost(e, import)};
+    find_silent(e, study, import, &file);
     LIST_PUSH(arena, files, file);
     return true;
 }
@@ -333,6 +441,9 @@ static const ExportTarget *target_of(const StudySpec *study) {
 // The user's own launch file, with the options' changes.
 static bool change_own_file(Arena *arena, const Options *said, ExportFiles *files, Problems *problems) {
     static const char *const others[] = {"software", "unread-options", "tokens", "samples", "epochs"};
+    // What a plan's words leave out where it is as usual, whatever the file says.
+    static const ImportWord unsaid[] = {{"tp", "1"}, {"pp", "1"}, {"vpp", "1"},
+                                        {"cp", "1"}, {"ep", "1"}, {"recompute", "none"}};
     const char *path = import_subject_file();
     struct {
         ImportWord *items;
@@ -351,6 +462,10 @@ static bool change_own_file(Arena *arena, const Options *said, ExportFiles *file
             const char *value = option_written(arena, said, flag);
             if (value) LIST_PUSH(arena, &wanted, ((ImportWord){flag, strcmp(value, "yes") == 0 ? "true" : value}));
         }
+    const char *gpus = option_written(arena, said, "gpus");
+    if (gpus) LIST_PUSH(arena, &wanted, ((ImportWord){"gpus", gpus}));
+    for (size_t i = 0; i < sizeof unsaid / sizeof *unsaid; i++)
+        if (!option_given(said, unsaid[i].option)) LIST_PUSH(arena, &wanted, unsaid[i]);
     const char *text = import_change(arena, wanted.items, wanted.count, problems), *slash = strrchr(path, '/');
     if (!text) return false;
     ExportFile file = {.name = slash ? slash + 1 : path, .text = text, .software = "your own file, changed"};

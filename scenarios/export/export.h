@@ -23,6 +23,7 @@ typedef struct ExportFile {
     const char *stack;       // as --software has it
     RecordPoint point;       // the job in that software
     ExportWords lost;        // not expressible in it
+    RecordPoint again;       // the job as read in again, if it differs; else ran is false
 } ExportFile;
 
 typedef struct ExportFiles {

@@ -1,12 +1,14 @@
 // Shared by the files of this folder.
 #pragma once
 
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/job/layout.h"
 #include "scenarios/export/export.h"
 
 typedef struct Export {
     Arena *arena;
     const struct ExportTarget *target;
+    const Cluster *cluster;
     const TrainingSpec *training;
     const JobSaid *said; // or NULL
     bool own_model;      // one of the user's own, that no software knows by its name

@@ -34,9 +34,11 @@ static void count_torchtitan(Export *e) {
     export_count_number(e, "replicate", replicas);
     if (sharded) export_count(e, "reshard", e->training->layout.zero == 3 ? "always" : "never");
     if (r->pp > 1) {
-        export_count(e, "schedule_word", r->vpp > 1 ? "Interleaved1F1B" : "1F1B");
+        bool waits = r->schedule == SCHEDULE_GPIPE, interleaves = r->schedule == SCHEDULE_INTERLEAVED;
+        export_count(e, "schedule_word", waits ? "GPipe" : interleaves ? "Interleaved1F1B" : "1F1B");
         export_count_number(e, "pipeline_micro", r->micro_batch);
-        export_count_number(e, "layers_per_virtual_stage", ceil((double)e->training->model->layers / r->pp / r->vpp));
+        export_count_number(e, "layers_per_virtual_stage",
+                            ceil((double)e->training->model->layers / r->pp / (interleaves ? r->vpp : 1)));
     }
 }
 
@@ -95,9 +97,10 @@ const ExportTarget export_targets[] = {
      .program = "pretrain_gpt.py",
      .setting = ONE_QUEUE,
      .dashes = true,
-     .parts = {{EXPORT_ARGUMENTS, 0, NULL, "recompute_activations zero_stage trainer.num_nodes num_gpus_per_node",
+     .parts = {{EXPORT_ARGUMENTS, 0, NULL, "recompute_activations",
                 "--use-mcore-models --transformer-impl transformer_engine --tokenizer-type NullTokenizer --mock-data "
-                "--lr 1.0e-4 --min-lr 1.0e-5 --clip-grad 1.0 --save checkpoints --save-interval %S% --log-interval 10 "
+                "--lr 1.0e-4 --min-lr 1.0e-5 --clip-grad 1.0 --save checkpoints --load checkpoints --save-interval %S% "
+                "--log-interval 10 "
                 "--log-throughput"}}},
     {.name = "bridge",
      .title = "Megatron-Bridge 0.7, run_recipe.py",
@@ -105,9 +108,10 @@ const ExportTarget export_targets[] = {
      .stack = "megatron bridge",
      .program = "scripts/training/run_recipe.py --recipe llama3_8b_pretrain_config --dataset mock",
      .setting = ONE_QUEUE,
-     .parts =
-         {{EXPORT_OVERRIDES, 0, NULL, "dataset.sequence_length",
-           "train.train_iters=1000 checkpoint.save=checkpoints checkpoint.save_interval=%S% logger.log_interval=10"}},
+     .parts = {{EXPORT_OVERRIDES, 0, NULL, "dataset.sequence_length",
+                "train.train_iters=1000 checkpoint.save=checkpoints checkpoint.load=checkpoints "
+                "checkpoint.save_interval=%S% "
+                "logger.log_interval=10"}},
      .anew = " model zero precision fp8 fp8-recipe ",
      .count = count_bridge},
     {.name = "nemo",
@@ -118,7 +122,8 @@ const ExportTarget export_targets[] = {
      .setting = ONE_QUEUE,
      .parts = {{EXPORT_YAML, 0, "nemo.yaml", "",
                 "model.mcore_gpt=true model.megatron_amp_O2=true trainer.accelerator=gpu trainer.max_steps=1000 "
-                "exp_manager.create_checkpoint_callback=true "
+                "exp_manager.create_checkpoint_callback=true exp_manager.resume_if_exists=true "
+                "exp_manager.resume_ignore_no_checkpoint=true "
                 "exp_manager.checkpoint_callback_params.every_n_train_steps=%S%"}}},
     {.name = "torchtitan",
      .title = "torchtitan 0.2.2",
@@ -274,6 +279,13 @@ static const char *dashed(const Export *e, const char *name) {
     return copy;
 }
 
+static const char *by_blanks(const Export *e, const char *list) {
+    char *copy = arena_copy_text(e->arena, list);
+    for (char *at = copy; *at; at++)
+        if (*at == ',') *at = ' ';
+    return copy;
+}
+
 static const char *arguments_text(const Export *e, const Entries *entries) {
     const char *text = "";
     for (int i = 0; i < entries->count; i++) {
@@ -284,6 +296,7 @@ static const char *arguments_text(const Export *e, const Entries *entries) {
             text = arena_printf(e->arena, bare ? "%s    %s=%s\n" : "%s    '%s=[%s]'\n", text, entry->name, value);
             continue;
         }
+        if (value && strcmp(entry->name, "recompute_modules") == 0) value = by_blanks(e, value);
         bool flag = value && strcmp(value, "true") == 0;
         if (value && strcmp(value, "false") == 0 && e->target->dashes) continue;
         if (flag) value = e->target->dashes ? NULL : "True";

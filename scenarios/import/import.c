@@ -288,8 +288,18 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
     return table->spelling ? table : NULL;
 }
 
+// "--trainer.precision" of a program whose own options have no sections: it refuses to start.
+static bool is_foreign(const ImportSoftware *software, const Said *said) {
+    if (said->by != BY_COMMAND || strncmp(said->name, "--", 2) != 0 || !strchr(said->name, '.')) return false;
+    for (int t = 0; software->tables[t] && software->tables[t + 1]; t++) // the last is what all call alike
+        for (const ImportOption *row = software->tables[t]; row->spelling; row++)
+            if (strchr(row->spelling, '.')) return false;
+    return true;
+}
+
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
-    const ImportOption *row = table ? row_of(table, said->name) : import_option(software, said->name);
+    bool foreign = !table && is_foreign(software, said);
+    const ImportOption *row = table ? row_of(table, said->name) : foreign ? NULL : import_option(software, said->name);
     const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
     if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) {
         bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);
@@ -320,7 +330,7 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                   said->where);
     } else if (said_find(&r->used, said->name)) {
         list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
-    } else if (is_nothing(said->value) || (!table && is_beside(said->name))) {
+    } else if (is_nothing(said->value) || (!table && !foreign && is_beside(said->name))) {
         list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
     } else {
         list_line(r, &r->import->open, said->name, value, "not known here", said->where);
@@ -502,7 +512,37 @@ static bool sockets_carry(const Reading *r) {
     return (off && says_yes(off)) || (net && same_word(net, "Socket"));
 }
 
+// An option that comes out of a variable of many lines stands in the one of these that names it: the first from where
+// the variable begins, else of the file.
+static int line_named(const char *text, int begin, const char *name) {
+    int line = 1, before = 0;
+    const char *counted = text, *first = text;
+    for (const char *at = text; (at = strstr(at, name)); at++) {
+        for (; counted < at; counted++)
+            if (*counted == '\n') line++, first = counted + 1;
+        bool comment = first[strspn(first, " \t")] == '#' && line != begin;
+        if (comment || !said_whole(text, at, strlen(name))) continue;
+        if (line >= begin) return line;
+        if (!before) before = line;
+    }
+    return before ? before : begin;
+}
+
+static void place_all(Reading *r, SaidList *list) {
+    for (int i = 0; i < list->count; i++) {
+        Said *said = &list->items[i];
+        if (said->by != BY_COMMAND || said->name[0] != '-' || said->where.line <= 0) continue;
+        for (int t = 0; t < r->texts.count; t++)
+            if (said->where.file && strcmp(r->texts.items[t].file, said->where.file) == 0) {
+                said->where.line = line_named(r->texts.items[t].text, said->where.line, said->name);
+                break;
+            }
+    }
+}
+
 static void take_all(Reading *r, const ImportSoftware *software) {
+    place_all(r, &r->said);
+    place_all(r, &r->machine);
     for (int by = BY_MACHINES; by <= BY_PROGRAM; by++)
         for (int i = 0; i < r->said.count; i++)
             if ((int)r->said.items[i].by == by) take_option(r, software, &r->said.items[i], NULL);

@@ -65,6 +65,22 @@ size_t spelling_length(const char *spelling, const char *name) {
 
 bool spelling_means(const char *spelling, const char *name) { return spelling_length(spelling, name) > 0; }
 
+static bool is_name_letter(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-'; }
+
+bool said_whole(const char *text, const char *at, size_t length) {
+    return (at == text || !is_name_letter(at[-1])) && !is_name_letter(at[length]);
+}
+
+const char *said_in_line(const char *line, const char *name, size_t *length) {
+    const char *end = line + strcspn(line, "\n");
+    for (;; name = strchr(name, '.') + 1) {
+        *length = strlen(name);
+        for (const char *at = line; at + *length <= end; at++)
+            if (strncmp(at, name, *length) == 0 && said_whole(line, at, *length)) return at;
+        if (!strchr(name, '.')) return NULL;
+    }
+}
+
 const Said *said_find(const SaidList *list, const char *name) {
     for (int i = list->count - 1; i >= 0; i--)
         if (spelling_means(name, list->items[i].name)) return &list->items[i];

@@ -29,6 +29,10 @@ enum { MOST_SAID = 20000 }; // of one file, and of all: more is no configuration
 // False: there are too many.
 bool said_add(Arena *arena, SaidList *list, const char *name, const char *value, Where where, SaidBy by);
 // The last of that name, dashes and case aside; or the last whose name ends in ".name". NULL: none.
+bool said_whole(const char *text, const char *at, size_t length); // the name there is no part of another
+// Where a line has the name as a whole word, of so many letters; of a path ("a.b") its last component will do. NULL: it
+// has not.
+const char *said_in_line(const char *line, const char *name, size_t *length);
 const Said *said_find(const SaidList *list, const char *name);
 const char *said_value(const SaidList *list, const char *name); // or NULL
 

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "models/workload/job/job_fields.h"
 #include "results/answer/as.h"
 #include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
@@ -390,30 +391,94 @@ static const char *word_in(const Json *words, const char *option) {
     return NULL;
 }
 
+// As the file says it, whatever number of GPUs was typed; as it was read where it says none.
+static const Json *as_it_stands(Arena *arena, ImportAsked *asked) {
+    *asked = imported_asked;
+    if (!asked->gpus) return imported;
+    asked->gpus = NULL;
+    const Json *reply = reply_of(arena, imported_file, NULL, asked, problems_create(arena));
+    if (reply && take_problems(reply, problems_create(arena))) return reply;
+    *asked = imported_asked;
+    return imported;
+}
+
+// What a field is where nobody says it: a literal of Lua.
+static bool is_fallback(Arena *arena, const char *option, const char *value) {
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const Field *field = &job_objects[o].fields[f];
+            if (!field->flag || !field->fallback || strcmp(field->flag, option) != 0) continue;
+            return strcmp(field->fallback, value) == 0 ||
+                   strcmp(field->fallback, arena_printf(arena, "\"%s\"", value)) == 0;
+        }
+    return false;
+}
+
+static bool word_of(const ImportWord *words, int count, const char *option) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i].option, option) == 0) return true;
+    return false;
+}
+
+static bool must_stay(const char *option, const ImportWord *words, int count) {
+    static const char *const others[] = {"unread-options", "tokens", "software"};
+    for (int i = 0; i < 3; i++)
+        if (strcmp(others[i], option) == 0) return false;
+    return !word_of(words, count, option);
+}
+
+// Positions of a shape follow the length where one variable says both.
+static bool is_same_but_longer(Arena *arena, const char *from, const char *to) {
+    static const char mark[] = ",max_positions=";
+    const char *const both[] = {from, to};
+    const char *rest[2];
+    for (int i = 0; i < 2; i++) {
+        const char *at = strstr(both[i], mark);
+        if (!at) return false;
+        const char *end = at + sizeof mark - 1;
+        rest[i] = arena_printf(arena, "%.*s%s", (int)(at - both[i]), both[i], end + strspn(end, "0123456789"));
+    }
+    return strcmp(rest[0], rest[1]) == 0;
+}
+
+static bool refuse_beside(const char *option, const char *from, const char *to, Problems *problems) {
+    problem_add(problems, (Where){imported_file, 0}, "--%s would change with it, from %s to %s", option,
+                from ? from : "nothing", to ? to : "nothing");
+    problem_hint(problems, "a variable says both, or one follows from the other: say --%s too, or change it by hand",
+                 option);
+    return false;
+}
+
 // It is read again in place of the file: what was to change has changed, and nothing else.
-static bool says_as_wanted(Arena *arena, const char *text, const ImportWord *words, int count, Problems *problems) {
-    const Json *reply = reply_of(arena, imported_file, text, &imported_asked, problems);
+static bool says_as_wanted(Arena *arena, const char *text, const Json *stands, const ImportAsked *asked,
+                           const ImportWord *words, int count, Problems *problems) {
+    const Json *reply = reply_of(arena, imported_file, text, asked, problems);
     if (!reply || !take_problems(reply, problems)) return false;
-    const Json *now = json_get(reply, "words"), *before = json_get(imported, "words");
+    const Json *now = json_get(reply, "words"), *before = json_get(stands, "words");
     for (int i = 0; i < count; i++) {
-        const char *said = word_in(now, words[i].option);
-        if (change_is_none(words[i].value) ? !said || change_is_none(said) : said && strcmp(said, words[i].value) == 0)
-            continue;
-        problem_add(problems, (Where){imported_file, 0}, "--%s %s cannot be said there: it would be %s",
-                    words[i].option, words[i].value, said ? said : "nothing");
+        const char *said = word_in(now, words[i].option), *old = word_in(before, words[i].option);
+        double by = strcmp(words[i].option, "gpus") == 0 && old ? atof(words[i].value) / atof(old) : 1;
+        const char *stays = by != 1 ? change_not_scaled(arena, stands, reply, by) : NULL;
+        bool is =
+            change_is_none(words[i].value) ? !said || change_is_none(said) : said && strcmp(said, words[i].value) == 0;
+        if (is && !stays) continue;
+        problem_add(problems, (Where){imported_file, 0}, "--%s %s cannot be said there: %s", words[i].option,
+                    words[i].value, stays ? stays : arena_printf(arena, "it would be %s", said ? said : "nothing"));
         problem_hint(problems, "change it by hand, or write a new script: --export megatron");
         return false;
     }
     for (int i = 0; before && i + 1 < before->count; i += 2) {
-        const char *option = before->items[i].text, *said = word_in(now, option);
-        bool wanted = strcmp(option, "unread-options") == 0 || strcmp(option, "tokens") == 0;
-        for (int k = 0; k < count; k++) wanted = wanted || strcmp(words[k].option, option) == 0;
-        if (wanted || (said && strcmp(said, before->items[i + 1].text) == 0)) continue;
-        problem_add(problems, (Where){imported_file, 0}, "--%s would change with it, from %s to %s", option,
-                    before->items[i + 1].text, said ? said : "nothing");
-        problem_hint(problems,
-                     "a variable says both, or one follows from the other: say --%s too, or change it by hand", option);
-        return false;
+        const char *option = before->items[i].text, *old = before->items[i + 1].text, *said = word_in(now, option);
+        bool longer = said && strcmp(option, "model") == 0 && word_of(words, count, "seq") &&
+                      is_same_but_longer(arena, old, said);
+        bool goes = (!said || change_is_none(said)) && change_goes_with(option, words, count);
+        if (must_stay(option, words, count) && !longer && !goes && !(said && strcmp(said, old) == 0))
+            return refuse_beside(option, old, said, problems);
+    }
+    for (int i = 0; now && i + 1 < now->count; i += 2) {
+        const char *option = now->items[i].text, *said = now->items[i + 1].text;
+        if (must_stay(option, words, count) && !word_in(before, option) && !is_fallback(arena, option, said))
+            return refuse_beside(option, NULL, said, problems);
     }
     return true;
 }
@@ -423,7 +488,8 @@ const char *import_change(Arena *arena, const ImportWord *words, int count, Prob
         ImportWord *items;
         int count, room;
     } differ = {0};
-    const Json *said = json_get(imported, "words");
+    ImportAsked asked;
+    const Json *stands = as_it_stands(arena, &asked), *said = json_get(stands, "words");
     for (int i = 0; i < count; i++) {
         const char *old = word_in(said, words[i].option);
         if (old ? strcmp(old, words[i].value) == 0 : change_is_none(words[i].value)) continue;
@@ -434,6 +500,6 @@ const char *import_change(Arena *arena, const ImportWord *words, int count, Prob
         problem_hint(problems, "say options that differ from it: --tp 4 --micro-batch 2");
         return NULL;
     }
-    const char *text = change_text(arena, imported_file, imported, differ.items, differ.count, problems);
-    return text && says_as_wanted(arena, text, differ.items, differ.count, problems) ? text : NULL;
+    const char *text = change_text(arena, imported_file, stands, differ.items, differ.count, problems);
+    return text && says_as_wanted(arena, text, stands, &asked, differ.items, differ.count, problems) ? text : NULL;
 }

@@ -47,14 +47,13 @@ static Numbers divisors_of(Arena *arena, int number) {
 
 static bool fixed_or(int fixed, int value, bool possible) { return fixed > 0 ? value == fixed : possible; }
 
-// One part is what any software can start.
-static bool starts(const Enumeration *e, SoftwareSplit split, int parts) {
-    return parts == 1 || software_splits(e->request->training.software, split);
+static bool starts(const Enumeration *e, const char *field, int value) {
+    return software_starts(e->request->training.software, field, value);
 }
 
 static bool tp_possible(const Enumeration *e, int tp) {
     const Model *model = e->model;
-    if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP && starts(e, SPLITS_PRODUCTS, tp))) return false;
+    if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP && starts(e, "tp", tp))) return false;
     if (model->heads == 0) return tp == 1;
     bool experts = model->experts.count == 0 || model->experts.ffn % tp == 0;
     return model->heads % tp == 0 && model->kv_heads % tp == 0 && model->ffn % tp == 0 && experts;
@@ -64,15 +63,14 @@ static bool cp_possible(const Enumeration *e, int cp) {
     if (cp == 1) return fixed_or(e->request->training.layout.cp, cp, true);
     double seq_len = e->request->training.seq_len;
     if (e->model->heads == 0 || fmod(seq_len, 2.0 * cp) != 0) return false;
-    bool usual =
-        (cp & (cp - 1)) == 0 && cp <= MOST_CP && seq_len / cp >= CP_PIECE_TOKENS && starts(e, SPLITS_SEQUENCES, cp);
+    bool usual = (cp & (cp - 1)) == 0 && cp <= MOST_CP && seq_len / cp >= CP_PIECE_TOKENS && starts(e, "cp", cp);
     return fixed_or(e->request->training.layout.cp, cp, usual);
 }
 
 static bool ep_possible(const Enumeration *e, int ep, int data_ranks) {
     int experts = e->model->experts.count;
     if (data_ranks % ep || (ep > 1 && (experts == 0 || experts % ep))) return false;
-    return fixed_or(e->request->training.layout.ep, ep, starts(e, SPLITS_EXPERTS, ep));
+    return fixed_or(e->request->training.layout.ep, ep, starts(e, "ep", ep));
 }
 
 // A stage's layers divide by vpp, so that interleaving makes no chunk of it fuller than the others need be.
@@ -80,8 +78,7 @@ static bool vpp_possible(const Enumeration *e, int pp, int vpp, double micro_bat
     int layers = layers_to_spread(e->model);
     if (vpp == 1) return fixed_or(e->request->training.layout.vpp, vpp, true);
     if (pp == 1 || pp * vpp > layers || fmod(micro_batches, pp) != 0) return false;
-    return fixed_or(e->request->training.layout.vpp, vpp,
-                    (layers + pp - 1) / pp % vpp == 0 && starts(e, SPLITS_STAGES, vpp));
+    return fixed_or(e->request->training.layout.vpp, vpp, (layers + pp - 1) / pp % vpp == 0 && starts(e, "vpp", vpp));
 }
 
 // A schedule that the user names is the one; interleaving comes with vpp.
@@ -101,10 +98,10 @@ static bool zero_possible(const Enumeration *e, const Layout *layout, int zero) 
     if (zero > 0 && shard > 0 && layout->dp * cp % shard != 0) return false;
     if (e->request->zero_fixed) return zero == e->request->training.layout.zero;
     if (layout->dp * cp == 1) return zero == 0;
-    if (!software_has_zero(e->request->training.software, zero)) return false;
+    if (!starts(e, "zero", zero)) return false;
     if (zero == 0) return true;
     bool adam = e->request->training.optimizer == OPTIMIZER_ADAM;
-    if (!adam && software_has_zero(e->request->training.software, 0)) return false;
+    if (!adam && starts(e, "zero", 0)) return false;
     return layout_zero_is_usual(zero, layout->pp, layout->ep);
 }
 
@@ -135,7 +132,7 @@ static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double 
     if (!e->request->splits_backward || e->request->schedule_fixed || candidate.layout.pp == 1) return;
     Problems *unsaid = problems_create(e->arena);
     for (int schedule = 0; schedule < SCHEDULE_COUNT; schedule++) {
-        if (!schedule_splits_backward((Schedule)schedule)) continue;
+        if (!schedule_splits_backward((Schedule)schedule) || !starts(e, "schedule", schedule)) continue;
         Pipeline pipeline = pipeline_of((Schedule)schedule, candidate.layout.pp, 1, (int)micro_batches);
         bool layers = pipeline.chunks <= layers_to_spread(e->model);
         if (!layers || !pipeline_possible(&pipeline, &candidate.layout, (Where){0}, unsaid)) continue;
@@ -197,8 +194,7 @@ PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_bat
             for (int p = 0; p < divisors->count; p++) {
                 int pp = divisors->items[p];
                 if (gpus / tp / cp % pp || pp > layers_to_spread(e.model)) continue;
-                if (fixed_or(request->training.layout.pp, pp, starts(&e, SPLITS_LAYERS, pp)))
-                    add_groups(&e, tp, cp, pp);
+                if (fixed_or(request->training.layout.pp, pp, starts(&e, "pp", pp))) add_groups(&e, tp, cp, pp);
             }
         }
     }

@@ -5,6 +5,7 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/layout.h"
+#include "models/workload/job/software.h"
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
 
@@ -224,10 +225,15 @@ static void add_move(Lister *lister, const SettingRow *row, const Field *field, 
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 
+// Whether the stated software can start it.
+static bool starts(const Lister *lister, const Field *field, double value) {
+    return software_starts(lister->now->study->training.software, field->name, (int)value);
+}
+
 // False: the field cannot be that.
 static bool add_number(Lister *lister, const SettingRow *row, const Field *field, double value) {
     char text[32];
-    if (value < field->least || (field->most > 0 && value > field->most)) return false;
+    if (value < field->least || (field->most > 0 && value > field->most) || !starts(lister, field, value)) return false;
     if (field->quantity == QUANTITY_COUNT || value != floor(value))
         snprintf(text, sizeof text, "%.6g", value);
     else
@@ -239,7 +245,7 @@ static bool add_number(Lister *lister, const SettingRow *row, const Field *field
 
 static void add_name(Lister *lister, const SettingRow *row, const Field *field, int choice) {
     const char *name = field->names[choice];
-    if (is_now(lister->now, row, field, choice)) return;
+    if (is_now(lister->now, row, field, choice) || !starts(lister, field, choice)) return;
     if (row->only && strcmp(name, row->only) != 0) return;
     add_move(lister, row, field, (Value){.choice = choice, .text = name, .number = NAN}, name, true);
 }

@@ -123,6 +123,8 @@ _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 
 #define ZERO(a) (1u << (a))
 #define ANY_ZERO (ZERO(0) | ZERO(1) | ZERO(2) | ZERO(3))
+#define ORDER(a) (1u << SCHEDULE_##a)
+#define INTERLEAVED (ORDER(1F1B) | ORDER(INTERLEAVED))
 #define SPLITS_ALL (SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_STAGES | SPLITS_SEQUENCES | SPLITS_EXPERTS)
 #define HUGGING_FACE "hf |hugging|transformers|accelerate|peft|axolotl|llama factory|qlora"
 
@@ -130,26 +132,26 @@ _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 // clang-format off
 static const SoftwareReach reaches[] = {
     {"megatron-deepspeed", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO,
-     "tensor parallel, a pipeline that does not interleave, experts, ZeRO"},
+     ORDER(1F1B), "tensor parallel, a pipeline that does not interleave, experts, ZeRO"},
     {"megatron|nemo", 0, 0, 2023.8, SPLITS_ALL, ZERO(0) | ZERO(1),
-     "tensor parallel, an interleaved pipeline, context, experts, a distributed optimizer (ZeRO 1)"},
+     INTERLEAVED, "tensor parallel, an interleaved pipeline, context, experts, a distributed optimizer (ZeRO 1)"},
     {"megatron|nemo", 0, 0, 0, SPLITS_ALL & ~SPLITS_SEQUENCES, ZERO(0) | ZERO(1),
-     "tensor parallel, an interleaved pipeline, experts, a distributed optimizer (ZeRO 1)"},
+     INTERLEAVED, "tensor parallel, an interleaved pipeline, experts, a distributed optimizer (ZeRO 1)"},
     {"torchtitan|kempner", 0, 0, 0, SPLITS_ALL, ZERO(0) | ZERO(2) | ZERO(3),
-     "tensor parallel, an interleaved pipeline, context, experts, FSDP (ZeRO 3 or 2)"},
-    {"torchtune", 0, 0, 0, SPLITS_PRODUCTS, ZERO(2) | ZERO(3), "tensor parallel, FSDP (ZeRO 3 or 2)"},
-    {"unsloth", 0, 0, 0, 0, ZERO(0), "replicas (DDP)"},
-    {HUGGING_FACE "|lightning|litgpt|composer", "fsdp|yafsdp|fsdp2", "deepspeed", 0, 0, ZERO(2) | ZERO(3), "FSDP (ZeRO 3 or 2)"},
-    {HUGGING_FACE "|lightning", 0, 0, 0, 0, ANY_ZERO, "replicas (DDP), DeepSpeed's ZeRO or FSDP"},
-    {"litgpt|composer", 0, 0, 0, 0, ZERO(0) | ZERO(2) | ZERO(3), "replicas (DDP) or FSDP (ZeRO 3 or 2)"},
-    {"deepspeed", 0, 0, 0, SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO, "a pipeline that does not interleave, experts, ZeRO"},
-    {"fsdp|yafsdp", 0, 0, 0, 0, ZERO(2) | ZERO(3), "FSDP (ZeRO 3 or 2)"},
-    {"timm|detectron|tensorflow|mxnet|parameter server", 0, "mlperf", 0, 0, ZERO(0), "replicas"},
-    {"llm.c", 0, 0, 0, 0, ZERO(0) | ZERO(1), "replicas, ZeRO 1"},
+     INTERLEAVED | ORDER(GPIPE) | ORDER(ZB_V), "tensor parallel, an interleaved pipeline, context, experts, FSDP (ZeRO 3 or 2)"},
+    {"torchtune", 0, 0, 0, SPLITS_PRODUCTS, ZERO(2) | ZERO(3), 0, "tensor parallel, FSDP (ZeRO 3 or 2)"},
+    {"unsloth", 0, 0, 0, 0, ZERO(0), 0, "replicas (DDP)"},
+    {HUGGING_FACE "|lightning|litgpt|composer", "fsdp|yafsdp|fsdp2", "deepspeed", 0, 0, ZERO(2) | ZERO(3), 0, "FSDP (ZeRO 3 or 2)"},
+    {HUGGING_FACE "|lightning", 0, 0, 0, 0, ANY_ZERO, 0, "replicas (DDP), DeepSpeed's ZeRO or FSDP"},
+    {"litgpt|composer", 0, 0, 0, 0, ZERO(0) | ZERO(2) | ZERO(3), 0, "replicas (DDP) or FSDP (ZeRO 3 or 2)"},
+    {"deepspeed", 0, 0, 0, SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO, ORDER(1F1B), "a pipeline that does not interleave, experts, ZeRO"},
+    {"fsdp|yafsdp", 0, 0, 0, 0, ZERO(2) | ZERO(3), 0, "FSDP (ZeRO 3 or 2)"},
+    {"timm|detectron|tensorflow|mxnet|parameter server", 0, "mlperf", 0, 0, ZERO(0), 0, "replicas"},
+    {"llm.c", 0, 0, 0, 0, ZERO(0) | ZERO(1), 0, "replicas, ZeRO 1"},
     {"internevo", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_STAGES, ZERO(0) | ZERO(1),
-     "tensor parallel, an interleaved pipeline, ZeRO 1"},
+     INTERLEAVED | ORDER(ZB_H1) | ORDER(ZB_V), "tensor parallel, an interleaved pipeline, ZeRO 1"},
     {"oneflow|libai", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS, ZERO(0) | ZERO(1) | ZERO(2),
-     "tensor parallel, a pipeline that does not interleave, ZeRO 1 or 2"},
+     ORDER(1F1B), "tensor parallel, a pipeline that does not interleave, ZeRO 1 or 2"},
 };
 // clang-format on
 
@@ -299,6 +301,24 @@ static const SoftwareReach *reach_of(const char *text, double year) {
         if (all && !(row->unless && found(text, row->unless)) && year >= row->since) return row;
     }
     return NULL;
+}
+
+bool software_starts(const Software *software, const char *field, int value) {
+    static const struct {
+        const char *field;
+        SoftwareSplit split;
+    } splits[] = {{"tp", SPLITS_PRODUCTS},
+                  {"pp", SPLITS_LAYERS},
+                  {"vpp", SPLITS_STAGES},
+                  {"cp", SPLITS_SEQUENCES},
+                  {"ep", SPLITS_EXPERTS}};
+    const SoftwareReach *reach = software ? software->reach : NULL;
+    if (!reach) return true;
+    if (strcmp(field, "zero") == 0) return reach->zero >> value & 1;
+    if (strcmp(field, "schedule") == 0) return reach->schedules >> value & 1;
+    for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
+        if (strcmp(field, splits[i].field) == 0) return value <= 1 || (reach->splits & splits[i].split) != 0;
+    return true;
 }
 
 static void apply(Software *software, const SoftwareRule *rule) {

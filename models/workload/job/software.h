@@ -59,6 +59,7 @@ typedef struct SoftwareReach {
     double since;
     unsigned splits;     // SoftwareSplit
     unsigned zero;       // bit z: stage z of ZeRO, where there is more than one replica
+    unsigned schedules;  // bit s: Schedule s of a pipeline
     const char *layouts; // the same in words
 } SoftwareReach;
 
@@ -115,12 +116,9 @@ static inline bool software_does(const Software *software, SoftwareTrait trait) 
     return software && (software->traits & trait) != 0;
 }
 
-static inline bool software_splits(const Software *software, SoftwareSplit split) {
-    return !software || !software->reach || (software->reach->splits & split) != 0;
-}
-static inline bool software_has_zero(const Software *software, int zero) {
-    return !software || !software->reach || (software->reach->zero >> zero & 1) != 0;
-}
+// Whether it can start a job whose field ("tp", "zero", "schedule", …) has that value, by its reach; of a field that no
+// software limits: true.
+bool software_starts(const Software *software, const char *field, int value);
 
 // Applies the stack's properties over the defaults; those that depend on the job's own fields are set by job_make.
 void software_apply(const Software *software, TrainingSpec *training);
