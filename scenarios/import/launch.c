@@ -537,21 +537,6 @@ static const char *module_file(Reading *r, const char *program) {
     return path;
 }
 
-// Modules of its own that lie beside it ("import model", "from lib.data import …") say less than the program.
-static void read_imported(Reading *r, const char *file, const char *text, const Launch *launch) {
-    enum { MOST_MODULES = 6 };
-    int modules = 0;
-    for (const char *at = text; *at && modules < MOST_MODULES; at += strcspn(at, "\n"), at += *at == '\n') {
-        size_t word = strncmp(at, "import ", 7) == 0 ? 7 : strncmp(at, "from ", 5) == 0 ? 5 : 0;
-        const char *name = arena_printf(r->arena, "%.*s", (int)strcspn(at + word, " ,\r\n"), at + word);
-        const char *path = word ? module_file(r, name) : NULL, *shown;
-        size_t bytes = 0;
-        const char *own =
-            path ? reading_file(r, reading_path_from(r, file, path), launch->where, &bytes, &shown) : NULL;
-        if (own) read_python_program(r, shown, own, bytes, &launch->arguments), modules++;
-    }
-}
-
 // What the program that is started says in its own text, where that lies beside: weaker than what it is told.
 static void take_program(Reading *r, const Launch *launch) {
     size_t bytes = 0;
@@ -560,7 +545,6 @@ static void take_program(Reading *r, const Launch *launch) {
     const char *path = is_file ? launch->program : module_file(r, launch->program);
     const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
     if (!text) return;
-    read_imported(r, shown, text, launch);
     read_python_program(r, shown, text, bytes, &launch->arguments);
 }
 
