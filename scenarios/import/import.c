@@ -329,7 +329,20 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
 
 // ---- Which software.
 
+// "a|b": the text of a program imports one of these, or what is below it.
+static bool imports(const Reading *r, const char *packages) {
+    for (int i = 0; i < r->imports.count; i++) {
+        const char *name = r->imports.items[i].name;
+        for (const char *at = packages; *at; at += strcspn(at, "|"), at += *at == '|') {
+            size_t length = strcspn(at, "|");
+            if (strncmp(name, at, length) == 0 && (name[length] == '\0' || name[length] == '.')) return true;
+        }
+    }
+    return false;
+}
+
 static bool is_marked(const Reading *r, const char *mark) {
+    if (strncmp(mark, "import ", 7) == 0) return imports(r, mark + 7);
     if (*mark == '@') return r->program && strcasestr(r->program, mark + 1);
     for (size_t length; *mark; mark += length + (mark[length] == '+')) {
         length = strcspn(mark, "+");
@@ -338,10 +351,15 @@ static bool is_marked(const Reading *r, const char *mark) {
     return true;
 }
 
+// A program in sight that trains by itself is not of software that it does not import, whatever its options are called.
+static bool is_another(const Reading *r, const ImportSoftware *software) {
+    return software->packages && imports(r, "torch|jax|tensorflow") && !imports(r, software->packages);
+}
+
 static const ImportSoftware *which_software(const Reading *r) {
     const ImportTables *all = import_tables();
     for (int s = 0; s < all->software_count; s++)
-        for (const char *at = all->software[s].marks; *at;) {
+        for (const char *at = all->software[s].marks; *at && !is_another(r, &all->software[s]);) {
             size_t length = strcspn(at, "|"), bare = length;
             while (bare > 0 && at[bare - 1] == ' ') bare--;
             if (is_marked(r, arena_printf(r->arena, "%.*s", (int)bare, at))) return &all->software[s];

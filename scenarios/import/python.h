@@ -150,9 +150,11 @@ Field *python_found(const Fields *fields, const char *key); // the same, or furt
 void python_set(Python *p, Fields *fields, const char *key, Value value, int line);
 int python_truth(const Value *value); // 1, 0; -1: it is not known
 bool python_equal(const Value *a, const Value *b, bool *known);
-const char *python_shown(Python *p, const Value *value);           // of lists with commas; NOT_KNOWN stands in it
-void python_words(Python *p, const Value *value, ShellWords *out); // those of a list, "a.b=c" of a dictionary's pairs
-Value python_of_tree(Python *p, const Json *tree);
+const char *python_shown(Python *p, const Value *value);             // of lists with commas; NOT_KNOWN stands in it
+void python_words(Python *p, const Value *value, ShellWords *out);   // those of a list, "a.b=c" of a dictionary's pairs
+Value python_of_tree(Python *p, const Json *tree, const char *path); // of a configuration, below that path
+const char *python_below(Python *p, const char *path, const char *name);
+Value python_taken(Python *p, const Fields *of, const Field *field); // its value, which the program itself uses
 Value python_compute(Python *p, const char *sign, Value a, Value b);
 Value python_formatted(Python *p, const char *text); // f"…"
 

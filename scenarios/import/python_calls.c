@@ -312,13 +312,38 @@ static Value take_option(Python *p, const Call *call) {
     return not_known;
 }
 
+// json.load(open(path)), yaml.safe_load(file), @hydra.main(config_path=…, config_name=…): what lies beside.
+static Value load(Python *p, const Call *call, const char *path) {
+    const char *shown, *text = NULL;
+    size_t bytes = 0;
+    if (path) text = reading_near(p->r, path, (Where){p->file, call->line}, &bytes, &shown);
+    const Json *documents = text ? yaml_read(p->r->arena, shown, text, bytes, problems_create(p->r->arena)) : NULL;
+    if (!documents || documents->count == 0) return not_known;
+    static const char *const words[] = {"conf", "cfg", "param", "arg", "setting", "train", "deepspeed", "ds_"};
+    bool told = documents->items[0].kind != JSON_OBJECT,
+         configures = false; // what is told is read with the command line
+    for (int i = 0; p->arguments && i < p->arguments->count; i++)
+        told = told || strcmp(p->arguments->items[i].value, path) == 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) configures = configures || strcasestr(path, words[i]);
+    if (!told && configures) reading_config(p->r, path, (Where){p->file, call->line});
+    return python_of_tree(p, &documents->items[0], "");
+}
+
+static const char *path_of_file(Python *p, const Value *file) {
+    const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
+    const char *text = path ? python_shown(p, &path->value) : file && file->kind == IS_TEXT ? file->text : NULL;
+    return text && strlen(text) < 300 && strchr(text, '.') ? text : NULL;
+}
+
 // HfArgumentParser((A, B)).parse_args_into_dataclasses(), tyro.cli(A): what the command line says of their fields.
-static Value of_command_line(Python *p, const Value *class) {
+static Value of_command_line(Python *p, const Value *class, const Value *file) {
     Value out = python_object(p, NULL, "");
     out.fields->outer = class->fields;
-    for (const Fields *of = class->fields; of && p->arguments; of = of->outer)
+    for (const Fields *of = class->fields; of; of = of->outer)
         for (int i = 0; i < of->count; i++) {
-            const Said *said = said_find(p->arguments, of->items[i].key);
+            const Said *said = p->arguments ? said_find(p->arguments, of->items[i].key) : NULL;
+            const Field *own = file && file->kind == IS_DICT ? python_field(file->fields, of->items[i].key) : NULL;
+            if (own) python_set(p, out.fields, own->key, own->value, own->line);
             if (said) python_set(p, out.fields, of->items[i].key, python_option_value(p, said), of->items[i].line);
         }
     return out;
@@ -331,7 +356,7 @@ Value python_words_given(Python *p) {
     for (int i = 0; p->arguments && i < p->arguments->count; i++) {
         const Said *said = &p->arguments->items[i];
         if (said_find(&p->options, said->name)) continue;
-        python_set(p, words.fields, NULL, python_text(said->name), said->where.line);
+        if (*said->name == '-') python_set(p, words.fields, NULL, python_text(said->name), said->where.line);
         if (strcmp(said->value, "true") != 0)
             python_set(p, words.fields, NULL, python_text(said->value), said->where.line);
     }
@@ -349,10 +374,12 @@ static Value parse_arguments(Python *p, const Call *call) {
     }
     const Field *classes = call->on && call->on->fields ? python_field(call->on->fields, "classes") : NULL;
     if (!classes) return options;
+    const Value *path = python_argument(call, 0, strstr(call->name, "json") ? "json_file" : "yaml_file");
+    Value file = strstr(call->name, "_file") ? load(p, call, path_of_file(p, path)) : not_known;
     Value all = python_new(p, IS_LIST);
     for (int i = 0; i < classes->value.fields->count; i++) {
         const Value *one = &classes->value.fields->items[i].value;
-        python_set(p, all.fields, NULL, one->kind == IS_CLASS ? of_command_line(p, one) : options, call->line);
+        python_set(p, all.fields, NULL, one->kind == IS_CLASS ? of_command_line(p, one, &file) : options, call->line);
     }
     return all;
 }
@@ -415,28 +442,12 @@ static void hand_on(Python *p, const Call *call) {
     }
 }
 
-// json.load(open(path)), yaml.safe_load(file), @hydra.main(config_path=…, config_name=…): what lies beside.
-static Value load(Python *p, const Call *call, const char *path) {
-    const char *shown, *text = NULL;
-    size_t bytes = 0;
-    if (path) text = reading_near(p->r, path, (Where){p->file, call->line}, &bytes, &shown);
-    const Json *documents = text ? yaml_read(p->r->arena, shown, text, bytes, problems_create(p->r->arena)) : NULL;
-    return documents && documents->count > 0 ? python_of_tree(p, &documents->items[0]) : not_known;
-}
-
-static const char *path_of_file(Python *p, const Value *file) {
-    const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
-    const char *text = path ? python_shown(p, &path->value) : file && file->kind == IS_TEXT ? file->text : NULL;
-    return text && strlen(text) < 300 && strchr(text, '.') ? text : NULL;
-}
-
 static Value take_hydra(Python *p, const Call *call) {
     const Value *folder = python_argument(call, 0, "config_path"), *name = python_argument(call, 1, "config_name");
     if (!name || name->kind != IS_TEXT) return not_known;
     const char *file = strchr(name->text, '.') ? name->text : arena_printf(p->r->arena, "%.200s.yaml", name->text);
     if (folder && folder->kind == IS_TEXT) file = arena_printf(p->r->arena, "%.200s/%s", folder->text, file);
     file = reading_path_from(p->r, p->file, file);
-    reading_config(p->r, file, (Where){p->file, call->line});
     p->config = load(p, call, file);
     return not_known;
 }
@@ -510,11 +521,13 @@ Value python_call(Python *p, Call *call) {
     take_model(p, call);
     if (ends_in_one_of(call->name, " add_argument option ") || strstr(call->name, "DEFINE_"))
         return take_option(p, call);
-    if (ends_in_one_of(call->name, " parse_args parse_known_args parse_args_into_dataclasses parse "))
+    if (ends_in_one_of(call->name, " parse_args parse_known_args parse_args_into_dataclasses parse parse_json_file "
+                                   "parse_yaml_file "))
         return parse_arguments(p, call);
     if (ends_in_one_of(call->name, " Fire run CLI cli ") && first && first->kind == IS_FUNCTION)
         return run_by_options(p, call, first);
-    if (ends_in_one_of(call->name, " cli parse ") && first && first->kind == IS_CLASS) return of_command_line(p, first);
+    if (ends_in_one_of(call->name, " cli parse ") && first && first->kind == IS_CLASS)
+        return of_command_line(p, first, NULL);
     if (call_ends(call->name, "hydra.main")) return take_hydra(p, call);
     if (starts_commands(call->name) && first) start_command(p, call, first);
     if (strncmp(call->name, "os.exec", 7) == 0 && python_argument(call, 1, NULL))

@@ -24,8 +24,17 @@ static const char *dotted(Python *p, const Node *node) {
     return *above ? arena_printf(p->r->arena, "%.300s.%.100s", above, node->text) : node->text;
 }
 
-static const char *below(Python *p, const char *path, const char *name) {
+const char *python_below(Python *p, const char *path, const char *name) {
     return path && *path ? arena_printf(p->r->arena, "%.200s.%.100s", path, name) : name;
+}
+
+// Of a configuration that was loaded the program itself hands it on.
+Value python_taken(Python *p, const Fields *of, const Field *field) {
+    bool plain = field->value.kind != IS_DICT && field->value.kind != IS_LIST;
+    if (of->path && plain)
+        said_add(p->r->arena, &p->r->used, python_below(p, of->path, field->key), NULL, (Where){p->file, field->line},
+                 BY_FILE);
+    return field->value;
 }
 
 // args.x of the program's options, whoever passed them on.
@@ -51,16 +60,17 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
         bool method = value.kind == IS_FUNCTION && value.self && !value.owner &&
                       (of->kind == IS_OBJECT || value.how == PYTHON_OF_CLASS);
         if (method) value.owner = value.self, value.self = of->fields;
-        return method && value.how == PYTHON_PROPERTY ? python_run(p, &value, &(Fields){0}, field->line) : value;
+        if (method && value.how == PYTHON_PROPERTY) return python_run(p, &value, &(Fields){0}, field->line);
+        return of->kind == IS_DICT ? python_taken(p, of->fields, field) : value;
     }
     if (takes_option(p, of, name, at, &out)) return out;
     if (of->kind == IS_NAMED && strcmp(of->text, "sys") == 0 && strcmp(name, "argv") == 0) return python_words_given(p);
-    if (of->kind == IS_NAMED) return (Value){.kind = IS_NAMED, .text = below(p, of->text, name)};
+    if (of->kind == IS_NAMED) return (Value){.kind = IS_NAMED, .text = python_below(p, of->text, name)};
     if (of->kind == IS_OBJECT && of->fields->file) return (Value){.kind = IS_NAMED, .text = name};
     if (of->kind != IS_OBJECT && of->kind != IS_NOT_KNOWN) return not_known;
     out = python_object(
         p, NULL,
-        of->kind == IS_OBJECT && !of->fields->path ? NULL : below(p, of->fields ? of->fields->path : "", name));
+        of->kind == IS_OBJECT && !of->fields->path ? NULL : python_below(p, of->fields ? of->fields->path : "", name));
     if (of->kind == IS_OBJECT) python_set(p, of->fields, name, out, 0);
     return out;
 }
@@ -82,7 +92,7 @@ static Value item_of(Python *p, const Value *of, const Value *key) {
     }
     if (of->kind == IS_DICT || of->kind == IS_OBJECT || of->kind == IS_CLASS) {
         const Field *field = python_field(of->fields, text);
-        if (field) return field->value;
+        if (field) return of->kind == IS_DICT ? python_taken(p, of->fields, field) : field->value;
     }
     if (of->kind == IS_OBJECT && key->kind == IS_TEXT) return python_attribute(p, of, text, NULL);
     for (int i = p->told.count - 1; i >= 0 && of->kind == IS_NOT_KNOWN; i--) // of what some call is told
@@ -134,7 +144,7 @@ static void set_attribute(Python *p, const Node *target, Value value) {
         python_environment(p, value.fields);
     else if (path && of.kind != IS_DICT) // of a model and the like it says less
         python_tell(p, of.fields && of.fields->made_by && !*path && !python_makes(of.fields->made_by) ? NULL : "",
-                    below(p, path, target->text), &value, target->line);
+                    python_below(p, path, target->text), &value, target->line);
 }
 
 static void set(Python *p, const Node *target, Value value);
@@ -534,7 +544,9 @@ static Value import(Python *p, const Node *node) {
     for (const Node *one = node->items; one; one = one->next) {
         const char *path = one->left->text, *from = one->right ? one->right->text : NULL, *dot = strchr(path, '.');
         Fields *module = module_called(p, from ? from : path, node->line);
-        Value value = {.kind = IS_NAMED, .text = from ? below(p, from + strspn(from, "."), path) : path};
+        if (!module)
+            said_add(p->r->arena, &p->r->imports, from ? from : path, NULL, (Where){p->file, node->line}, BY_FILE);
+        Value value = {.kind = IS_NAMED, .text = from ? python_below(p, from + strspn(from, "."), path) : path};
         bool whole = from || strcmp(one->text, path) != 0;
         if (from && strcmp(path, "*") == 0) {
             for (int i = 0; module && i < module->count; i++)

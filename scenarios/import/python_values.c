@@ -573,7 +573,7 @@ static Value got(Python *p, const Call *call) {
     Value none = {.kind = by_name ? IS_NOT_KNOWN : IS_NONE};
     if (key->kind != IS_TEXT || !is_known(key->text)) return not_known;
     const Field *field = of->fields ? python_found(of->fields, key->text) : NULL;
-    if (field) return field->value;
+    if (field) return of->kind == IS_DICT ? python_taken(p, of->fields, field) : field->value;
     Value part = of->kind == IS_DICT ? not_known : python_attribute(p, of, key->text, NULL);
     if (part.kind != IS_NOT_KNOWN && part.kind != IS_OBJECT && part.kind != IS_NAMED) return part;
     if (of->kind == IS_DICT && strstr(call->name, "setdefault") && usual)
@@ -627,14 +627,17 @@ static Value namespace(Python *p, const Call *call) {
     return out;
 }
 
-Value python_of_tree(Python *p, const Json *tree) {
+Value python_of_tree(Python *p, const Json *tree, const char *path) {
     if (!tree || ++p->steps > MOST_STEPS) return not_known;
     if (tree->kind != JSON_LIST && tree->kind != JSON_OBJECT)
         return tree->kind == JSON_NULL ? (Value){.kind = IS_NONE} : python_said(p, tree_text(p->r->arena, tree));
     Value out = python_new(p, tree->kind == JSON_OBJECT ? IS_DICT : IS_LIST);
+    out.fields->path = path;
     for (int i = 0; i < tree->count; i++)
-        python_set(p, out.fields, tree->kind == JSON_OBJECT ? tree->items[i].key : NULL,
-                   python_of_tree(p, &tree->items[i]), tree->items[i].where.line);
+        python_set(
+            p, out.fields, tree->kind == JSON_OBJECT ? tree->items[i].key : NULL,
+            python_of_tree(p, &tree->items[i], python_below(p, path, tree->items[i].key ? tree->items[i].key : "")),
+            tree->items[i].where.line);
     return out;
 }
 

@@ -52,6 +52,7 @@ typedef struct Reading {
     SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
     SaidList used; // options whose value the program itself hands on
+    SaidList imports; // of programs in Python that are in sight
     SaidList step; // of srun and mpirun around what is being read
     Machines machines;
     struct {
