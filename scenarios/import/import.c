@@ -154,9 +154,37 @@ const char *reading_path_from(Reading *r, const char *file, const char *path) {
     return *folder ? arena_printf(r->arena, "%s/%s", folder, path) : path;
 }
 
+// Of Hydra's "defaults" those before or behind _self_, which are files of parts: "trainer: ddp", as the command line
+// chooses them.
+static void read_parts(Reading *r, const char *shown, const Json *defaults, bool behind) {
+    const char *outer = r->below;
+    bool passed = false;
+    for (int i = 0; defaults && defaults->kind == JSON_LIST && i < defaults->count && r->bases < READING_BASES; i++) {
+        const Json *item = &defaults->items[i],
+                   *pair = item->kind == JSON_OBJECT && item->count ? &item->items[0] : NULL;
+        const char *name = tree_text(r->arena, pair ? pair : item), *group = pair ? pair->key : NULL;
+        if (name && strcmp(name, "_self_") == 0) passed = true;
+        if (!name || passed != behind || strcmp(name, "_self_") == 0) continue;
+        if (group && strrchr(group, ' ')) group = strrchr(group, ' ') + 1; // "override /trainer"
+        if (group && *group == '/') group++;
+        const Said *chosen = group && r->choices ? said_find(r->choices, group) : NULL;
+        if (chosen) name = chosen->value, said_add(r->arena, &r->groups, chosen->name, name, chosen->where, chosen->by);
+        const char *file = arena_printf(r->arena, "%.100s%s%.200s%s", group ? group : "", group ? "/" : "", name,
+                                        strchr(name, '.') ? "" : ".yaml");
+        char *part =
+            arena_printf(r->arena, "%s%s%.100s", outer ? outer : "", outer && group ? "." : "", group ? group : "");
+        for (char *at = part; *at; at++)
+            if (*at == '/') *at = '.';
+        r->below = part, r->bases++;
+        reading_config(r, reading_path_from(r, shown, file), item->where);
+        r->below = outer, r->bases--;
+    }
+}
+
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
-    const char *dot = strrchr(shown, '.');
+    const char *dot = strrchr(shown, '.'), *below = strstr(text, "@package _global_") ? NULL : r->below;
+    const Json *defaults = NULL;
     if (dot && strcmp(dot, ".toml") == 0) {
         toml_read(r->arena, &list, shown, text, bytes, BY_FILE, r->problems);
     } else if (dot && strcmp(dot, ".py") == 0) {
@@ -172,18 +200,30 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
             reading_config(r, reading_path_from(r, shown, base), tree->where);
             r->bases--;
         }
+        defaults = tree_get(tree, "defaults");
+        bool orders = false; // without a word the file beats its parts
+        for (int i = 0; defaults && i < defaults->count; i++) {
+            const char *item = tree_text(r->arena, &defaults->items[i]);
+            orders = orders || (item && strcmp(item, "_self_") == 0);
+        }
+        read_parts(r, shown, defaults, false);
+        if (!orders) defaults = NULL;
         if (tree) said_of_tree(r->arena, &list, tree, BY_FILE, r->problems);
     }
     said_resolve(r->arena, &list);
     const Said *launch = said_find(&list, "accelerate_config"); // TRL's; it says less than what names it
     if (launch && r->bases++ < READING_BASES) reading_config(r, launch->value, launch->where);
     for (int i = 0; i < list.count; i++) {
-        said_add(r->arena, &r->said, list.items[i].name, list.items[i].value, list.items[i].where, list.items[i].by);
+        if (strncmp(list.items[i].name, "defaults.", 9) == 0) continue;
+        const char *name = list.items[i].name;
+        if (below && *below) name = arena_printf(r->arena, "%s.%s", below, name);
+        said_add(r->arena, &r->said, name, list.items[i].value, list.items[i].where, list.items[i].by);
         bool names = same_word(list.items[i].name, "deepspeed") ||
                      same_word(list.items[i].name, "deepspeed_config.deepspeed_config_file");
         if (names && strstr(list.items[i].value, ".json")) reading_config(r, list.items[i].value, list.items[i].where);
         if (same_word(list.items[i].name, "hostfile")) read_hostfile(r, list.items[i].value, list.items[i].where);
     }
+    read_parts(r, shown, defaults, true);
 }
 
 bool reading_config(Reading *r, const char *path, Where where) {
@@ -282,6 +322,13 @@ static const char *shown_value(Reading *r, const char *value) {
     return copy;
 }
 
+static bool was_read(const Reading *r, const char *path) {
+    bool read = false;
+    for (int i = 0; strchr(path, '.') && i < r->texts.count; i++)
+        read = read || strcmp(r->texts.items[i].file, path) == 0;
+    return read || (strchr(path, '.') && r->shell && shell_file(r->shell, path));
+}
+
 // The first row that means the name; or NULL.
 static const ImportOption *row_of(const ImportOption *table, const char *name) {
     while (table->spelling && !spelling_means(table->spelling, name)) table++;
@@ -320,6 +367,8 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                   said->where);
     } else if (said_find(&r->used, said->name)) {
         list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
+    } else if (was_read(r, said->value)) {
+        list_line(r, &r->import->taken, said->name, value, "what it says", said->where);
     } else if (is_nothing(said->value) || (!table && is_beside(said->name))) {
         list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
     } else {

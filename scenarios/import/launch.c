@@ -416,8 +416,8 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
             return;
         } else if (is_python(word)) {
             if (launch_python(r, words, at, where)) return;
-        } else if (at == 0 && file_ends_in(word, ".py")) {
-            add_launch(r, &python, words, at, at, where);
+        } else if ((at == 0 || behind > 0) && file_ends_in(word, ".py")) { // by whatever wraps it
+            add_launch(r, &python, &rest, 0, 0, where);
             return;
         }
     }
@@ -544,6 +544,7 @@ static void take_program(Reading *r, const Launch *launch) {
     bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
     const char *path = is_file ? launch->program : module_file(r, launch->program);
     const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
+    r->choices = &launch->arguments;
     if (!text) return;
     read_python_program(r, shown, text, bytes, &launch->arguments);
 }
@@ -607,6 +608,7 @@ void launch_choose(Reading *r) {
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {
         const Said *said = &best->arguments.items[i];
+        if (said_find(&r->groups, said->name)) continue;
         if (!take_object(r, said)) said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
     }
     if (r->launches.count > 1 && best->weight < 20)
@@ -736,8 +738,10 @@ static const char *read_beside(void *context, const char *path, Where where, siz
     return reading_near(context, path, where, bytes, &shown);
 }
 
+static const char *printed_by_python(void *context, const char *text) { return read_python_prints(context, text); }
+
 Shell *reading_shell(Reading *r) {
-    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside});
+    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside, printed_by_python});
     return r->shell;
 }
 

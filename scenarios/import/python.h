@@ -118,6 +118,7 @@ typedef struct Python {
     Fields *self, *owner;                      // of the method that is run, and its class
     Value *returned;                           // by the function that is run
     Value config;                              // of @hydra.main
+    const char *printed; // NULL: nobody asks
     int certain;                               // perhaps, where it began
     struct {
         Value *items;

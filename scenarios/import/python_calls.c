@@ -160,6 +160,8 @@ static const struct {
     {"FullyShardedDataParallel", "sharding_strategy", "sharding_strategy"},
     {"fully_shard", "reshard_after_forward", "reshard_after_forward"},
     {"CPUOffload", "offload_params", "cpu_offload"},
+    {"spawn", "nprocs", "nproc_per_node"},
+    {"notebook_launcher", "num_processes", "nproc_per_node"},
     {"MixedPrecision", "param_dtype", "param_dtype"},
     {"MixedPrecision", "reduce_dtype", "reduce_dtype"},
     {"MixedPrecisionPolicy", "param_dtype", "param_dtype"},
@@ -249,8 +251,8 @@ static void call_begins(Python *p, const char *name, int line) {
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
         if (!p->perhaps && call_ends(name, deeds[i].call) && !has_told(p, deeds[i].setting))
             tell_text(p, "", deeds[i].setting, "true", line);
+    p->calls += strstr(name, ".backward") || strstr(name, "optim.") || (maker && maker->counts);
     if (!maker) return;
-    p->calls += maker->counts;
     const char *point = strrchr(name, '.'), *own = point ? point + 1 : name, *size = size_of_class(own);
     if (size)
         tell_text(p, "", "made_model", arena_printf(p->r->arena, "%.*s-%s", (int)(size - own - 6), own, size), line);
@@ -477,6 +479,8 @@ static Value take_model(Python *p, const Call *call) {
     if (loads && first) python_tell(p, "", "made_model", first, call->line);
     if (strstr(name, "set_float32_matmul_precision") && first)
         python_tell(p, "", "set_float32_matmul_precision", first, call->line);
+    if (strstr(name, "mixed_precision.") && strstr(name, "policy") && first) // Keras's
+        python_tell(p, "", "mixed_precision", first, call->line);
     const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
     bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
     if (is_vision && !has_told(p, "made_model")) tell_text(p, "", "made_model", vision + 7, call->line);

@@ -456,7 +456,7 @@ static Node *values(Parser *p) { // a, b
 
 static const char *dotted(Parser *p) {
     const char *path = "";
-    while (p->kind != T_LINE && p->kind != T_END && !is_one_of(p, " import as , ) ") && strlen(path) < 300) {
+    while (p->kind != T_LINE && p->kind != T_END && !is_one_of(p, " import as , ) ; ") && strlen(path) < 300) {
         path = arena_printf(p->arena, "%s%.*s", path, p->length, p->begin);
         next(p);
     }

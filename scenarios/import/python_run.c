@@ -55,13 +55,16 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
     bool has = of->kind == IS_OBJECT || of->kind == IS_CLASS || of->kind == IS_DICT;
     Field *field = has ? python_found(of->fields, name) : NULL;
     Value out = not_known;
+    if (strcmp(name, "__dict__") == 0)
+        return of->kind == IS_OBJECT ? (Value){.kind = IS_DICT, .fields = of->fields} : *of;
     if (field) {
         Value value = field->value;
         bool method = value.kind == IS_FUNCTION && value.self && !value.owner &&
                       (of->kind == IS_OBJECT || value.how == PYTHON_OF_CLASS);
         if (method) value.owner = value.self, value.self = of->fields;
         if (method && value.how == PYTHON_PROPERTY) return python_run(p, &value, &(Fields){0}, field->line);
-        return of->kind == IS_DICT ? python_taken(p, of->fields, field) : value;
+        bool settings = of->kind == IS_DICT || (of->kind != IS_NAMED && of->fields->path && !of->fields->made_by);
+        return settings ? python_taken(p, of->fields, field) : value;
     }
     if (takes_option(p, of, name, at, &out)) return out;
     if (of->kind == IS_NAMED && strcmp(of->text, "sys") == 0 && strcmp(name, "argv") == 0) return python_words_given(p);
@@ -86,6 +89,8 @@ static Value item_of(Python *p, const Value *of, const Value *key) {
         return python_library(p, &call, &out), out;
     }
     int place = key->kind == IS_NUMBER ? (int)key->number : 0;
+    if (of->kind == IS_NAMED && key->kind == IS_TEXT)
+        return (Value){.kind = IS_NAMED, .text = python_below(p, of->text, text)};
     if (of->kind == IS_LIST && key->kind == IS_NUMBER) {
         place += place < 0 ? of->fields->count : 0;
         return place >= 0 && place < of->fields->count ? of->fields->items[place].value : not_known;

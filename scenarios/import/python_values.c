@@ -575,14 +575,41 @@ static Value got(Python *p, const Call *call) {
     const Field *field = of->fields ? python_found(of->fields, key->text) : NULL;
     if (field) return of->kind == IS_DICT ? python_taken(p, of->fields, field) : field->value;
     Value part = of->kind == IS_DICT ? not_known : python_attribute(p, of, key->text, NULL);
-    if (part.kind != IS_NOT_KNOWN && part.kind != IS_OBJECT && part.kind != IS_NAMED) return part;
+    if (part.kind != IS_NOT_KNOWN && part.kind != IS_OBJECT && (part.kind != IS_NAMED || by_name)) return part;
     if (of->kind == IS_DICT && strstr(call->name, "setdefault") && usual)
         python_set(p, of->fields, key->text, *usual, call->line);
     return usual ? *usual : of->kind == IS_DICT ? none : not_known;
 }
 
+static Value print(Python *p, const Call *call) {
+    for (int i = 0; p->printed && i < call->given.count && strlen(p->printed) < 4000; i++)
+        if (!call->given.items[i].key)
+            p->printed = arena_printf(p->r->arena, "%s%s%s", p->printed, i ? " " : "",
+                                      p->perhaps ? unknown : python_shown(p, &call->given.items[i].value));
+    if (p->printed) p->printed = arena_printf(p->r->arena, "%s\n", p->printed);
+    return (Value){.kind = IS_NONE};
+}
+
+static Value set_by_name(Python *p, const Call *call) {
+    const Value *of = first(call), *key = python_argument(call, 1, NULL), *value = python_argument(call, 2, NULL);
+    if (of->fields && key && value && key->kind == IS_TEXT && is_known(key->text))
+        python_set(p, of->fields, key->text, *value, call->line);
+    return (Value){.kind = IS_NONE};
+}
+
 static const char *of_environment(const Python *p, const char *name) {
     return p->r->shell ? shell_value(p->r->shell, name) : NULL;
+}
+
+// Of a machine as the scheduler or the environment has it.
+static Value devices(Python *p, const Call *call) {
+    const char *visible = of_environment(p, "CUDA_VISIBLE_DEVICES"), *gpus = of_environment(p, "SLURM_GPUS_ON_NODE");
+    double count = 1;
+    (void)call;
+    for (const char *at = visible; at && *at; at++) count += *at == ',';
+    return visible && *visible && is_known(visible) ? python_number(count)
+           : gpus && is_known(gpus)                 ? python_said(p, gpus)
+                                                    : not_known;
 }
 
 // os.environ.get("N", 1), os.environ["N"]
@@ -673,8 +700,11 @@ static const Known functions[] = {
     {"zip", pairs},
     {"enumerate", pairs},
     {"getattr", got},
+    {"print", print},
+    {"setattr", set_by_name},
     {"isinstance", is_of},
     {"vars", same},
+    {"torch.cuda.device_count", devices},
     {"asdict", same},
     {"object", mark},
     {"os.path.join", joined_path},

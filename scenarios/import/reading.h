@@ -74,7 +74,11 @@ typedef struct Reading {
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
-    int files; // that were read
+    const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
+    SaidList groups;         // of these the ones that were such a choice
+    const char *below;       // in which part of a configuration a file stands; or NULL
+    int files;  // that were read
+    int prints; // programs of Python whose output was asked for
     int bases; // configurations within each other
     int above; // folders above the file's own that are of its project, in which paths are looked for as well
 } Reading;
@@ -109,6 +113,7 @@ void read_python(Reading *r, const char *file, const char *text, size_t bytes); 
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
+const char *read_python_prints(Reading *r, const char *text); // what a few lines print; NULL: it is not known
 bool is_makefile(const char *path); // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
@@ -121,5 +126,6 @@ void read_hostfile(Reading *r, const char *path, Where where);           // mach
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
+const char *node_said(Reading *r, const char *said); // settle.c: a node with the GPU that is called so; or NULL
 const char *remarked_gpu(Reading *r, Where *where);                    // remarks.c: by comments of one file; or NULL
 void settle(Reading *r, const ImportSoftware *software);               // settle.c

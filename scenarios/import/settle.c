@@ -121,7 +121,7 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
 }
 
 // Of "a100|h100" the first that is known.
-static const char *node_said(Reading *r, const char *said) {
+const char *node_said(Reading *r, const char *said) {
     const char *node = NULL, *gpu = NULL;
     for (int cards = 0; cards < 2 && said && !node; cards++)
         for (const char *at = said; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
