@@ -365,12 +365,12 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
     } else if (row) {
         list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
                   said->where);
-    } else if (said_find(&r->used, said->name)) {
-        list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
     } else if (was_read(r, said->value)) {
         list_line(r, &r->import->taken, said->name, value, "what it says", said->where);
     } else if (is_nothing(said->value) || (!table && is_beside(said->name))) {
         list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+    } else if (said_find(&r->used, said->name + strspn(said->name, "-"))) {
+        list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
     } else {
         list_line(r, &r->import->open, said->name, value, "not known here", said->where);
     }

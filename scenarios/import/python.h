@@ -118,7 +118,7 @@ typedef struct Python {
     Fields *self, *owner;                      // of the method that is run, and its class
     Value *returned;                           // by the function that is run
     Value config;                              // of @hydra.main
-    const char *printed; // NULL: nobody asks
+    const char *printed;                       // NULL: nobody asks
     int certain;                               // perhaps, where it began
     struct {
         Value *items;
@@ -128,6 +128,10 @@ typedef struct Python {
         const Node **items;
         int count, room;
     } called; // of these the ones that were run
+    struct {
+        Fields **items;
+        int count, room;
+    } instances; // of its classes
     struct {
         Fields **items;
         int count, room;
@@ -162,6 +166,7 @@ Value python_formatted(Python *p, const char *text); // f"…"
 // ---- The evaluator.
 Value python_value(Python *p, const Node *node);
 Value python_run(Python *p, const Value *function, const Fields *given, int line);
+void python_set_attribute(Python *p, Value of, const char *name, Value value, int line);
 Value python_attribute(Python *p, const Value *of, const char *name, const Node *at);
 bool python_program(Python *p, const char *file, const char *text, size_t bytes);
 

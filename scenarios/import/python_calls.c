@@ -108,6 +108,7 @@ static bool has_told(const Python *p, const char *name) {
 void python_tell(Python *p, const char *section, const char *name, const Value *value, int line) {
     SaidList *told = told_now(p);
     const char *text = python_shown(p, value);
+    p->steps += 1 + (told->count + p->unsure.count) / 8;
     bool known = is_known(text), made = value->kind == IS_OBJECT && value->fields->made_by;
     if (made && spelling_means("plugins", name)) { // of what is plugged in its name is all that is known
         const char *dot = strrchr(value->fields->made_by, '.');
@@ -185,6 +186,9 @@ static const struct {
     {"fully_shard", "fsdp"},
     {"CPUOffloadPolicy", "cpu_offload"},
     {"torch.compile", "torch_compile"},
+    {"MirroredStrategy", "every_gpu"},
+    {"MultiWorkerMirroredStrategy", "every_gpu"},
+    {"DataParallel", "every_gpu"},
     {"deepspeed.initialize", "deepspeed_initialize"},
 };
 
@@ -251,7 +255,8 @@ static void call_begins(Python *p, const char *name, int line) {
     for (size_t i = 0; i < sizeof deeds / sizeof *deeds; i++)
         if (!p->perhaps && call_ends(name, deeds[i].call) && !has_told(p, deeds[i].setting))
             tell_text(p, "", deeds[i].setting, "true", line);
-    p->calls += strstr(name, ".backward") || strstr(name, "optim.") || (maker && maker->counts);
+    p->calls += strstr(name, ".backward") || strstr(name, "optim.") || strstr(name, "optimizers.") ||
+                strstr(name, "optax.") || (maker && maker->counts);
     if (!maker) return;
     const char *point = strrchr(name, '.'), *own = point ? point + 1 : name, *size = size_of_class(own);
     if (size)
@@ -507,6 +512,8 @@ static void call_first(Call *call) {
     call->given.items++, call->given.count--, call->given.room--;
 }
 
+static bool known_number(const Value *value) { return value && value->kind == IS_NUMBER; }
+
 static bool ends_in_one_of(const char *name, const char *ends) { // each between blanks
     const char *dot = strrchr(name, '.');
     char word[40];
@@ -516,6 +523,7 @@ static bool ends_in_one_of(const char *name, const char *ends) { // each between
 
 Value python_call(Python *p, Call *call) {
     const Value *first = python_argument(call, 0, NULL);
+    p->steps += 10 + 2 * call->given.count;
     call_first(call);
     call_begins(p, call->name, call->line);
     for (int i = 0; i < call->given.count; i++) {
@@ -537,6 +545,15 @@ Value python_call(Python *p, Call *call) {
     if (strncmp(call->name, "os.exec", 7) == 0 && python_argument(call, 1, NULL))
         start_command(p, call, python_argument(call, 1, NULL));
     if (ends_in_one_of(call->name, " safe_load load full_load loads ")) return load(p, call, path_of_file(p, first));
+    if (ends_in_one_of(call->name, " save_hyperparameters ") && p->self) { // Lightning's: what __init__ was given
+        Value kept = first && first->kind != IS_TEXT ? *first : python_new(p, IS_DICT);
+        for (int i = 0; (!first || first->kind == IS_TEXT) && i < p->scope->count; i++)
+            if (p->scope->items[i].value.fields != p->self)
+                python_set(p, kept.fields, p->scope->items[i].key, p->scope->items[i].value, call->line);
+        python_set(p, p->self, "hparams", kept, call->line);
+    }
+    if (call_ends(call->name, "spawn") && !known_number(python_argument(call, -1, "nprocs")))
+        tell_text(p, "", "every_gpu", "true", call->line);
     hand_on(p, call);
     Value out = python_object(p, call->name, "");
     if (first && ends_in_one_of(call->name, " open read_text read "))

@@ -108,11 +108,16 @@ static Value item_of(Python *p, const Value *of, const Value *key) {
 static Value slice_of(Python *p, const Value *of, const Node *slice) {
     Value from = slice->left ? python_value(p, slice->left) : python_number(0),
           to = slice->right ? python_value(p, slice->right) : python_number(MOST_ITEMS);
-    if (of->kind != IS_LIST || from.kind != IS_NUMBER || to.kind != IS_NUMBER) return not_known;
-    int count = of->fields->count, first = (int)from.number + (from.number < 0 ? count : 0),
-        last = (int)to.number + (to.number < 0 ? count : 0);
+    bool of_text = of->kind == IS_TEXT && is_known(of->text);
+    if ((of->kind != IS_LIST && !of_text) || from.kind != IS_NUMBER || to.kind != IS_NUMBER) return not_known;
+    int count = of_text ? (int)strlen(of->text) : of->fields->count,
+        first = (int)from.number + (from.number < 0 ? count : 0), last = (int)to.number + (to.number < 0 ? count : 0);
+    first = first < 0 ? 0 : first, last = last > count ? count : last;
+    if (of_text)
+        return python_text(arena_printf(p->r->arena, "%.*s", last > first ? last - first : 0,
+                                        of->text + (first < count ? first : count)));
     Value out = python_new(p, IS_LIST);
-    for (int i = first < 0 ? 0 : first; i < last && i < count; i++)
+    for (int i = first; i < last; i++)
         python_set(p, out.fields, NULL, of->fields->items[i].value, of->fields->items[i].line);
     return out;
 }
@@ -139,17 +144,15 @@ static void set_name(Python *p, const char *name, Value value, int line) {
     python_set(p, p->scope, name, value, line);
 }
 
-static void set_attribute(Python *p, const Node *target, Value value) {
-    Value of = python_value(p, target->left);
+void python_set_attribute(Python *p, Value of, const char *name, Value value, int line) {
     const char *path = of.fields ? of.fields->path : of.kind == IS_NOT_KNOWN ? "" : NULL;
-    if (of.kind == IS_NAMED && strchr(of.text, '.')) path = strchr(of.text, '.') + 1;
-    if (of.kind == IS_NAMED && !path) path = "";
-    if (of.fields && of.kind != IS_LIST) python_set(p, of.fields, target->text, value, target->line);
-    if (strcmp(target->text, "env_vars") == 0 && value.kind == IS_DICT)
+    if (of.kind == IS_NAMED) path = strchr(of.text, '.') ? strchr(of.text, '.') + 1 : "";
+    if (of.fields && of.kind != IS_LIST) python_set(p, of.fields, name, value, line);
+    bool aside = of.fields && of.fields->made_by && path && !*path && !python_makes(of.fields->made_by); // a model, say
+    if (strcmp(name, "env_vars") == 0 && value.kind == IS_DICT)
         python_environment(p, value.fields);
-    else if (path && of.kind != IS_DICT) // of a model and the like it says less
-        python_tell(p, of.fields && of.fields->made_by && !*path && !python_makes(of.fields->made_by) ? NULL : "",
-                    python_below(p, path, target->text), &value, target->line);
+    else if (path && of.kind != IS_DICT)
+        python_tell(p, aside ? NULL : "", python_below(p, path, name), &value, line);
 }
 
 static void set(Python *p, const Node *target, Value value);
@@ -175,7 +178,8 @@ static void set_all(Python *p, const Node *target, Value value) {
 static void set(Python *p, const Node *target, Value value) {
     if (!target) return;
     if (target->kind == NODE_NAME) set_name(p, target->text, value, target->line);
-    if (target->kind == NODE_ATTRIBUTE) set_attribute(p, target, value);
+    if (target->kind == NODE_ATTRIBUTE)
+        python_set_attribute(p, python_value(p, target->left), target->text, value, target->line);
     if (target->kind == NODE_ITEM) set_item(p, target, value);
     if (target->kind == NODE_LIST) set_all(p, target, value);
 }
@@ -254,6 +258,7 @@ static Value instance(Python *p, const Value *class, Call *call) {
     Value out = python_object(p, class->fields->made_by, class->fields->path);
     Field *made = python_found(class->fields, "__init__"), *after = python_found(class->fields, "__post_init__");
     out.fields->outer = class->fields;
+    if (p->instances.count < MOST_ITEMS) LIST_PUSH(p->r->arena, &p->instances, out.fields);
     if (class->fields->made_by) { // of something elsewhere
         call->name = class->fields->made_by;
         python_call(p, call);

@@ -474,19 +474,20 @@ static Value base_name(Python *p, const Call *call) {
 static Value split(Python *p, const Call *call) {
     bool method = call->on && call->on->kind == IS_TEXT;
     const Value *of = method ? call->on : first(call), *by = method ? python_argument(call, 0, "sep") : NULL;
-    const char *signs = by && by->kind == IS_TEXT && *by->text ? by->text : " \t\r\n";
+    const char *mark = by && by->kind == IS_TEXT && *by->text ? by->text : NULL;
     Value out = python_new(p, IS_LIST);
     if (of->kind != IS_TEXT) return not_known;
     for (const char *text = of->text; *text && ++p->steps < MOST_STEPS;) {
-        if (!by) text += strspn(text, signs);
+        if (!mark) text += strspn(text, " \t\r\n");
         if (!*text) break;
         char quote = !method && (*text == '"' || *text == '\'') ? *text : '\0';
-        const char *close = quote ? strchr(text + 1, quote) : NULL;
-        size_t length = close ? (size_t)(close - text - 1) : strcspn(text, signs);
-        python_set(p, out.fields, NULL,
-                   python_text(arena_printf(p->r->arena, "%.*s", (int)length, text + (close != NULL))), call->line);
+        const char *close = quote ? strchr(text + 1, quote) : NULL,
+                   *stop = mark ? strstr(text, mark) : text + strcspn(text, " \t\r\n");
+        size_t length = close ? (size_t)(close - text - 1) : stop ? (size_t)(stop - text) : strlen(text);
+        const char *word = arena_printf(p->r->arena, "%.*s", (int)length, text + (close != NULL));
+        python_set(p, out.fields, NULL, python_text(word), call->line);
         text += length + 2 * (close != NULL);
-        text += *text != '\0';
+        text += *text ? mark ? strlen(mark) : 1 : 0;
     }
     return out;
 }
@@ -592,8 +593,8 @@ static Value print(Python *p, const Call *call) {
 
 static Value set_by_name(Python *p, const Call *call) {
     const Value *of = first(call), *key = python_argument(call, 1, NULL), *value = python_argument(call, 2, NULL);
-    if (of->fields && key && value && key->kind == IS_TEXT && is_known(key->text))
-        python_set(p, of->fields, key->text, *value, call->line);
+    if (key && value && key->kind == IS_TEXT && is_known(key->text))
+        python_set_attribute(p, *of, key->text, *value, call->line);
     return (Value){.kind = IS_NONE};
 }
 

@@ -21,6 +21,9 @@ static Python *read_all(Reading *r, const char *file, const char *text, size_t b
         if (function.self) { // a method: of some instance
             Value self = python_object(p, function.self->made_by, NULL);
             self.fields->outer = function.self;
+            for (int k = 0; k < p->instances.count; k++)
+                for (const Fields *of = p->instances.items[k]; of; of = of->outer)
+                    if (of == function.self) self.fields = p->instances.items[k];
             function.owner = function.self, function.self = self.fields;
         }
         python_run(p, &function, &(Fields){0}, function.node->line);

@@ -174,7 +174,15 @@ static void settle_machines(Reading *r) {
         problem_hint(r->problems, "numbers must agree");
     }
     bool alone = m->gpus <= 0 && r->program && strncmp(r->program, "python ", 7) == 0;
-    if (alone && !r->asked->no_machines) {
+    const char *every = said_value(&r->said, "every_gpu"), *theirs = every && m->gpu ? node_said(r, m->gpu) : NULL;
+    if (alone && every && !r->asked->no_machines) {
+        const NodeType *node =
+            theirs ? find_node(r->arena, catalogue_builtin(r->arena), theirs, (Where){0}, problems_create(r->arena))
+                   : NULL;
+        m->gpus = m->per_node = m->per_node > 0 ? m->per_node : node ? node->gpu_count : 8, m->nodes = 1;
+        list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus),
+                  "all of a machine, whose number nothing says", where);
+    } else if (alone && !r->asked->no_machines) {
         m->nodes = m->per_node = m->gpus = 1;
         list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",
                   where);
