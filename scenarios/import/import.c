@@ -471,8 +471,7 @@ static void read_log(Reading *r, const char *name, const char *text, size_t byte
 }
 
 static bool is_manifest(const char *path, const char *text) {
-    (void)path;
-    if (strncmp(text, "#!", 2) == 0) return false; // a script that writes one
+    if (file_ends_in(path, ".ipynb") || strncmp(text, "#!", 2) == 0) return false; // a script that writes one
     return (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) ||
            (has_line_with(text, "resources:") && has_line_with(text, "run:")) || is_task(text) ||
            (*text == '{' && strstr(text, "\"apiVersion\"") && strstr(text, "\"kind\""));
@@ -502,14 +501,17 @@ static bool is_config(const char *path, const char *text) {
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", ".pbs", ".lsf", ".qsub", NULL};
+    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
+                                          ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
     static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
     return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
     bool python = strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6);
-    if (python || file_ends_in(name, ".py"))
+    if (file_ends_in(name, ".ipynb"))
+        read_notebook(r, name, text, bytes);
+    else if (python || file_ends_in(name, ".py"))
         read_python(r, name, text, bytes);
     else if (is_makefile(name))
         read_make(r, name, text, bytes);

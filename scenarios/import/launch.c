@@ -733,6 +733,10 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
     }
 }
 
+void launch_command(Reading *r, const ShellWords *words, Where where) {
+    on_command(r, reading_shell(r), &(ShellCommand){words, NULL, where});
+}
+
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {
     const char *shown;
     return reading_near(context, path, where, bytes, &shown);

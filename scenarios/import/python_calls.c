@@ -417,10 +417,38 @@ static void start_command(Python *p, const Call *call, const Value *what) {
         if (*text == '%' && strncmp(text, "%env ", 5) == 0) text = arena_printf(p->r->arena, "export %s", text + 5);
         Value own = of_cells ? python_formatted(p, text) : *what;
         if (*text != '%' && own.kind == IS_TEXT) shell_run_words(reading_shell(p->r), own.text, where);
-    } else if (what->kind == IS_LIST && what->fields->count > 2) {
+    } else if (what->kind == IS_LIST && what->fields->count > 1) {
         python_words(p, what, &words);
-        launch_words(p->r, &words, where);
+        launch_command(p->r, &words, where);
     }
+}
+
+// Cells of a notebook that are no Python, and what a program writes: with open(path, "w") as f: f.write(text).
+static void write_file(Python *p, const char *path, const char *text, int line) {
+    const char *before = shell_file(reading_shell(p->r), path);
+    shell_keep(p->r->shell, path, arena_printf(p->r->arena, "%s%.*s", before ? before : "", LONGEST_TEXT, text),
+               (Where){p->file, line});
+}
+
+static void take_cell(Python *p, const Call *call) {
+    const Value *kind = python_argument(call, 0, NULL), *name = python_argument(call, 1, NULL),
+                *text = python_argument(call, 2, NULL);
+    if (!text || kind->kind != IS_TEXT || name->kind != IS_TEXT || text->kind != IS_TEXT) return;
+    const char *path = name->text + strspn(name->text, " ");
+    if (strcmp(kind->text, "writefile") == 0 && *path)
+        write_file(p, path, text->text, call->line);
+    else if (strcmp(kind->text, "bash") == 0 || strcmp(kind->text, "sh") == 0)
+        shell_run_words(reading_shell(p->r), text->text, (Where){p->file, call->line});
+}
+
+// json.dump(a, f), yaml.dump(a, f), f.write(text), path.write_text(text)
+static void write(Python *p, const Call *call, const Value *first) {
+    bool dumps = strstr(call->name, "dump");
+    const Value *file = dumps ? python_argument(call, 1, NULL) : call->on;
+    const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
+    const char *name = path ? python_shown(p, &path->value) : file && file->kind == IS_TEXT ? file->text : NULL;
+    if (name && is_known(name) && (dumps || first->kind == IS_TEXT))
+        write_file(p, name, dumps ? python_json(p, first) : first->text, call->line);
 }
 
 // mp.spawn(f, args=(a,)), TorchTrainer(f, train_loop_config={…}), submit(f, a), partial(f, b=1): as it will be called.
@@ -540,6 +568,8 @@ Value python_call(Python *p, Call *call) {
         return run_by_options(p, call, first);
     if (ends_in_one_of(call->name, " cli parse ") && first && first->kind == IS_CLASS)
         return of_command_line(p, first, NULL);
+    if (ends_in_one_of(call->name, " run_cell_magic ")) take_cell(p, call);
+    if (first && ends_in_one_of(call->name, " dump safe_dump write write_text ")) write(p, call, first);
     if (call_ends(call->name, "hydra.main")) return take_hydra(p, call);
     if (starts_commands(call->name) && first) start_command(p, call, first);
     if (strncmp(call->name, "os.exec", 7) == 0 && python_argument(call, 1, NULL))

@@ -669,6 +669,68 @@ Value python_of_tree(Python *p, const Json *tree, const char *path) {
     return out;
 }
 
+static void put_json(Python *p, ShellText *out, const Value *value, int depth) {
+    Shell *shell = reading_shell(p->r);
+    bool list = value->kind == IS_LIST, dict = value->kind == IS_DICT;
+    const char *text = list || dict               ? list ? "[" : "{"
+                       : value->kind == IS_NONE   ? "null"
+                       : value->kind == IS_BOOL   ? value->number != 0 ? "true" : "false"
+                       : value->kind == IS_NUMBER ? python_shown(p, value)
+                                                  : arena_printf(p->r->arena, "\"%s\"", python_shown(p, value));
+    shell_put(shell, out, text, strlen(text));
+    if (!list && !dict) return;
+    for (int i = 0; i < value->fields->count && depth < 12 && ++p->steps < MOST_STEPS; i++) {
+        const char *key =
+            arena_printf(p->r->arena, dict ? "%s\"%s\": " : "%s", i ? ", " : "", value->fields->items[i].key);
+        shell_put(shell, out, key, strlen(key));
+        put_json(p, out, &value->fields->items[i].value, depth + 1);
+    }
+    shell_put(shell, out, list ? "]" : "}", 1);
+}
+
+const char *python_json(Python *p, const Value *value) {
+    ShellText out = {0};
+    put_json(p, &out, value, 0);
+    return shell_letters(&out) ? shell_letters(&out) : "";
+}
+
+// asdict(a), vars(a): what an instance has, and its class.
+static Value fields_of(Python *p, const Call *call) {
+    const Value *of = first(call);
+    if (of->kind != IS_OBJECT || of->fields->is_options) return *of;
+    Value out = python_new(p, IS_DICT);
+    const Fields *chain[8];
+    int count = 0;
+    for (const Fields *one = of->fields; one && count < 8; one = one->outer) chain[count++] = one;
+    while (count-- > 0)
+        for (int i = 0; i < chain[count]->count; i++)
+            if (chain[count]->items[i].value.kind != IS_FUNCTION)
+                python_set(p, out.fields, chain[count]->items[i].key, chain[count]->items[i].value,
+                           chain[count]->items[i].line);
+    return out;
+}
+
+// textwrap.dedent(text)
+static Value dedented(Python *p, const Call *call) {
+    const char *text = first(call)->kind == IS_TEXT ? first(call)->text : NULL;
+    size_t least = SIZE_MAX;
+    for (const char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        size_t blanks = strspn(at, " \t");
+        if (at[blanks] && at[blanks] != '\n' && blanks < least) least = blanks;
+    }
+    if (!text || least == SIZE_MAX) return *first(call);
+    char *out = arena_copy_text(p->r->arena, text), *to = out;
+    for (const char *at = text; *at;) {
+        size_t blanks = strspn(at, " \t"), length = strcspn(at, "\n");
+        size_t skip = blanks < least ? blanks : least;
+        memmove(to, at + skip, length - skip);
+        to += length - skip, at += length;
+        if (*at) *to++ = *at++;
+    }
+    *to = '\0';
+    return python_text(out);
+}
+
 typedef struct Known {
     const char *name; // the whole of it, or behind a dot the end of whichever; of a method its name
     Value (*give)(Python *p, const Call *call);
@@ -704,9 +766,12 @@ static const Known functions[] = {
     {"print", print},
     {"setattr", set_by_name},
     {"isinstance", is_of},
-    {"vars", same},
+    {"vars", fields_of},
+    {"dataclasses.asdict", fields_of},
+    {"textwrap.dedent", dedented},
+    {"dedent", dedented},
     {"torch.cuda.device_count", devices},
-    {"asdict", same},
+    {"asdict", fields_of},
     {"object", mark},
     {"os.path.join", joined_path},
     {"os.path.basename", base_name},

@@ -5,6 +5,7 @@
 
 #include "scenarios/import/python.h"
 #include "sim/base/list.h"
+#include "sim/system/file.h"
 
 // The program, then functions that nobody in sight calls: a framework does.
 static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
@@ -148,7 +149,55 @@ void read_python(Reading *r, const char *file, const char *text, size_t bytes) {
     say_told(r, p);
     say_constants(r, p);
     ShellWords *itself = ARENA_NEW(r->arena, ShellWords);
-    ShellWord word = {file, 1};
+    ShellWord word = {file_ends_in(file, ".py") ? file : arena_printf(r->arena, "%s.py", file), 1};
     LIST_PUSH(r->arena, itself, word);
     launch_words(r, itself, (Where){file, 1});
+}
+
+// ---- Notebooks.
+
+static void put_text(Reading *r, ShellText *out, const char *text) {
+    shell_put(reading_shell(r), out, text, strlen(text));
+}
+
+// As a text of Python says it.
+static void put_quoted(Reading *r, ShellText *out, const char *text) {
+    put_text(r, out, "\"");
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') put_text(r, out, "\\");
+        shell_put(reading_shell(r), out, *text == '\n' ? "\\n" : text, *text == '\n' ? 2 : 1);
+    }
+    put_text(r, out, "\"");
+}
+
+// "%%bash", "%%writefile NAME": a cell that is no Python, as Jupyter itself writes that down.
+static void put_cell(Reading *r, ShellText *out, const char *text) {
+    size_t line = strcspn(text, "\n"), word = strcspn(text, " \n");
+    if (strncmp(text, "%%", 2) != 0 || strncmp(text, "%%time", 6) == 0 || strncmp(text, "%%capture", 9) == 0) {
+        put_text(r, out, *text == '%' && text[1] == '%' ? text + line : text);
+        put_text(r, out, "\n");
+        return;
+    }
+    const char *const parts[] = {arena_printf(r->arena, "%.*s", (int)word - 2, text + 2),
+                                 arena_printf(r->arena, "%.*s", (int)(line - word), text + word),
+                                 text + line + (text[line] != '\0')};
+    put_text(r, out, "get_ipython().run_cell_magic(");
+    for (int i = 0; i < 3; i++) put_quoted(r, out, parts[i]), put_text(r, out, i < 2 ? "," : ")\n");
+}
+
+void read_notebook(Reading *r, const char *file, const char *text, size_t bytes) {
+    const Json *tree = json_or_yaml_read(r->arena, file, text, bytes, r->problems), *cells = tree_get(tree, "cells");
+    ShellText program = {0};
+    for (int i = 0; cells && cells->kind == JSON_LIST && i < cells->count; i++) {
+        const Json *source = tree_get(&cells->items[i], "source");
+        const char *kind = tree_text(r->arena, tree_get(&cells->items[i], "cell_type"));
+        ShellText cell = {0};
+        if (!source || !kind || strcmp(kind, "code") != 0) continue;
+        for (int k = 0; source->kind == JSON_LIST && k < source->count; k++)
+            if (tree_text(r->arena, &source->items[k])) put_text(r, &cell, tree_text(r->arena, &source->items[k]));
+        if (source->kind != JSON_LIST && tree_text(r->arena, source)) put_text(r, &cell, tree_text(r->arena, source));
+        if (shell_letters(&cell)) put_cell(r, &program, shell_letters(&cell));
+    }
+    const char *letters = shell_letters(&program);
+    if (letters) read_python(r, file, letters, strlen(letters));
 }

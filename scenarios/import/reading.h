@@ -110,6 +110,7 @@ bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, 
 
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
 void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c: a launcher, a program
+void read_notebook(Reading *r, const char *file, const char *text, size_t bytes); // the program of its cells
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
@@ -119,6 +120,7 @@ void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
+void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
 void launch_choose(Reading *r);                                          // launch.c

@@ -350,6 +350,27 @@ static bool has_sizes(Reading *r, const Model *model) {
            heard_number(r, "experts", model->experts.count) == model->experts.count;
 }
 
+// What a model is that the library has none of, by its name; or NULL.
+static const char *kind_not_simulated(const char *name) {
+    static const char *const kinds[][2] = {{"whisper", "of speech to text"},
+                                           {"wav2vec", "of speech"},
+                                           {"hubert", "of speech"},
+                                           {"conformer", "of speech"},
+                                           {"stable-diffusion", "of diffusion"},
+                                           {"sdxl", "of diffusion"},
+                                           {"flux", "of diffusion"},
+                                           {"pixart", "of diffusion"},
+                                           {"kandinsky", "of diffusion"},
+                                           {"clip", "of images and texts"},
+                                           {"llava", "of images and texts"},
+                                           {"-vl", "of images and texts"},
+                                           {"mamba", "of state spaces"},
+                                           {"rwkv", "of state spaces"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcasestr(name, kinds[i][0])) return kinds[i][1];
+    return NULL;
+}
+
 void settle_model(Reading *r) {
     const char *recipe = heard_text(r, "recipe");
     if (recipe) { // "llama3_70b(num_nodes=4)"
@@ -407,6 +428,13 @@ void settle_model(Reading *r) {
         list_line(r, &r->import->open, "model", called, "none of the library; taken as one of its size", name->where);
         ask_for(r, "model",
                 arena_printf(r->arena, "\"%.60s\" is taken as %s by its size; --model says otherwise", called, large));
+        return;
+    }
+    const char *kind = name ? kind_not_simulated(called) : NULL;
+    if (kind) {
+        problem_add(r->problems, name->where, "\"%.80s\" is a model %s: such are not simulated", called, kind);
+        problem_hint(r->problems, "--model NAME takes another in its place (lockstep model list), as rough as that is");
+        problem_is_usage(r->problems);
         return;
     }
     problem_add(r->problems, name ? name->where : (Where){0},
