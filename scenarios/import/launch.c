@@ -211,8 +211,15 @@ static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end,
                                                                               "-r",        "--rs_per_host",
                                                                               "-npernode", "--npernode",
                                                                               "-N"};
-    for (int i = begin; i + 1 < end; i++) {
-        const char *option = words->items[i].text, *value = words->items[i + 1].text;
+    int each = 1; // of jsrun's resource sets
+    for (int i = begin; i < end; i++)
+        if (strncmp(words->items[i].text, "-a", 2) == 0)
+            each = atoi(words->items[i].text[2] || i + 1 == end ? words->items[i].text + 2 : words->items[i + 1].text);
+    for (int i = begin; i < end; i++) {
+        const char *option = words->items[i].text, *value = i + 1 < end ? words->items[i + 1].text : "";
+        if (option[0] == '-' && strchr("nr", option[1]) && isdigit((unsigned char)option[2])) // "-n8", "-r1"
+            value = option + 2, option = option[1] == 'n' ? "-n" : "-r";
+        if (each > 1 && strchr("nr", option[1]) && !option[2]) value = arena_printf(r->arena, "%d", each * atoi(value));
         for (int k = 0; k < 4; k++)
             if (strcmp(option, ranks[k]) == 0) said_add(r->arena, &r->step, "mpi_ranks", value, where, BY_COMMAND);
         for (int k = 0; k < 5; k++)

@@ -356,6 +356,7 @@ void set_slurm(Reading *r) {
     set_number(r, "SLURM_GPUS", m->gpus);
     set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
     set_number(r, "PBS_NUM_NODES", m->nodes);
+    set_number(r, "LSB_NODES", m->nodes);
     const char *array = said_value(&r->machine, "array"); // the first of its tasks
     set_number(r, "SLURM_ARRAY_TASK_ID", array ? atof(array) : 0);
     set_number(r, "PBS_ARRAY_INDEX", array ? atof(array) : 0);

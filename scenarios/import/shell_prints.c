@@ -408,7 +408,8 @@ static const char *counted(Shell *shell, const char *text) {
     } habits[] = {{"nvidia-smi", "SLURM_GPUS_ON_NODE"},
                   {"scontrol", "SLURM_NNODES"},
                   {"SKYPILOT_NODE_IPS", "SKYPILOT_NUM_NODES"},
-                  {"PBS_NODEFILE", "PBS_NUM_NODES"}};
+                  {"PBS_NODEFILE", "PBS_NUM_NODES"},
+                  {"LSB_DJOB_HOSTFILE", "LSB_NODES"}};
     if (!strstr(text, "wc -l")) return NULL;
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
         if (strstr(text, habits[i].word)) return shell_value(shell, habits[i].variable);
