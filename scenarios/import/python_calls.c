@@ -37,7 +37,9 @@ static const struct Maker {
     {"LoraConfig", "lora.", false, false},
     {"get_peft_model", "lora.", false, false}, // unsloth's
     {"BitsAndBytesConfig", "", false, false},
-    {"ScalingConfig", "", false, true},
+    {"ScalingConfig", "scaling_config.", false, true},
+    {"DeepSpeedPlugin", "", false, false},
+    {"FullyShardedDataParallelPlugin", "fsdp_config.", false, false},
     {"SlurmExecutor", "executor.", false, false},
     {"HuggingFace", "estimator.", false, true},
     {"PyTorch", "estimator.", false, true},
@@ -110,7 +112,8 @@ void python_tell(Python *p, const char *section, const char *name, const Value *
     const char *text = python_shown(p, value);
     p->steps += 1 + (told->count + p->unsure.count) / 8;
     bool known = is_known(text), made = value->kind == IS_OBJECT && value->fields->made_by;
-    if (made && spelling_means("plugins", name)) { // of what is plugged in its name is all that is known
+    if (value->kind == IS_OBJECT && value->fields->outer) return; // an instance, whose fields are told
+    if (made && spelling_means("plugins", name)) {                // of what is plugged in its name is all that is known
         const char *dot = strrchr(value->fields->made_by, '.');
         text = dot ? dot + 1 : value->fields->made_by, known = true;
     }
@@ -213,6 +216,8 @@ static void take_setting(Python *p, const char *name, const struct Maker *maker,
     static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
     bool holds = false; // a dictionary of settings
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) holds = holds || strcmp(key, held[i]) == 0;
+    if (strcmp(key, "accelerator_type") == 0 && value->kind == IS_TEXT && is_known(value->text) && !p->r->machines.gpu)
+        p->r->machines.gpu = value->text, p->r->machines.gpu_perhaps = true; // Ray's
     if (holds && value->kind == IS_DICT)
         tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
     else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
@@ -239,6 +244,11 @@ static void take_argument(Python *p, const char *name, const char *key, const Va
     }
     if (maker) {
         take_setting(p, name, maker, key, value, line);
+        return;
+    }
+    if (call_ends(name, "deepspeed.initialize") && strncmp(key, "config", 6) == 0) { // DeepSpeed's own
+        if (value->kind == IS_DICT) tell_pairs(p, "", value, line);
+        if (text && strchr(text, '.')) reading_config(p->r, text, (Where){p->file, line});
         return;
     }
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) // of whatever reads the data
@@ -351,7 +361,13 @@ static Value of_command_line(Python *p, const Value *class, const Value *file) {
             const Said *said = p->arguments ? said_find(p->arguments, of->items[i].key) : NULL;
             const Field *own = file && file->kind == IS_DICT ? python_field(file->fields, of->items[i].key) : NULL;
             if (own) python_set(p, out.fields, own->key, own->value, own->line);
-            if (said) python_set(p, out.fields, of->items[i].key, python_option_value(p, said), of->items[i].line);
+            const Value *part = &of->items[i].value;
+            if (part->kind == IS_OBJECT && part->fields->outer && part->fields->outer->is_class) {
+                Value own_class = {.kind = IS_CLASS, .fields = part->fields->outer};
+                python_set(p, out.fields, of->items[i].key, of_command_line(p, &own_class, NULL), of->items[i].line);
+            } else if (said) {
+                python_set(p, out.fields, of->items[i].key, python_option_value(p, said), of->items[i].line);
+            }
         }
     return out;
 }
@@ -540,6 +556,24 @@ static void call_first(Call *call) {
     call->given.items++, call->given.count--, call->given.room--;
 }
 
+// command(command="python …", instance_count=2, distribution={…}) of Azure's Python: as its YAML has it.
+static void take_azure(Python *p, const Call *call) {
+    Value job = python_new(p, IS_DICT), resources = python_new(p, IS_DICT);
+    static const char *const of_resources[] = {"instance_count", "instance_type"};
+    for (int i = 0; i < call->given.count; i++)
+        if (call->given.items[i].key)
+            python_set(p, job.fields, call->given.items[i].key, call->given.items[i].value, call->line);
+    for (int i = 0; i < 2; i++) {
+        const Value *own = python_argument(call, -1, of_resources[i]);
+        if (own) python_set(p, resources.fields, of_resources[i], *own, call->line);
+    }
+    if (!python_argument(call, -1, "command")) return;
+    python_set(p, job.fields, "resources", resources, call->line);
+    const char *text = python_json(p, &job);
+    const Json *documents = yaml_read(p->r->arena, p->file, text, strlen(text), problems_create(p->r->arena));
+    if (documents) read_task(p->r, p->file, "type: command\ncommand:\ndistribution:\n", documents);
+}
+
 static bool known_number(const Value *value) { return value && value->kind == IS_NUMBER; }
 
 static bool ends_in_one_of(const char *name, const char *ends) { // each between blanks
@@ -570,6 +604,7 @@ Value python_call(Python *p, Call *call) {
         return of_command_line(p, first, NULL);
     if (ends_in_one_of(call->name, " run_cell_magic ")) take_cell(p, call);
     if (first && ends_in_one_of(call->name, " dump safe_dump write write_text ")) write(p, call, first);
+    if (ends_in_one_of(call->name, " command ")) take_azure(p, call);
     if (call_ends(call->name, "hydra.main")) return take_hydra(p, call);
     if (starts_commands(call->name) && first) start_command(p, call, first);
     if (strncmp(call->name, "os.exec", 7) == 0 && python_argument(call, 1, NULL))

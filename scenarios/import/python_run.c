@@ -31,7 +31,7 @@ const char *python_below(Python *p, const char *path, const char *name) {
 // Of a configuration that was loaded the program itself hands it on.
 Value python_taken(Python *p, const Fields *of, const Field *field) {
     bool plain = field->value.kind != IS_DICT && field->value.kind != IS_LIST;
-    if (of->path && plain)
+    if (plain)
         said_add(p->r->arena, &p->r->used, python_below(p, of->path, field->key), NULL, (Where){p->file, field->line},
                  BY_FILE);
     return field->value;
@@ -434,7 +434,9 @@ static Value format_of(Python *p, const Node *node) { return python_formatted(p,
 static Value nothing_of(Python *p, const Node *node) { return (void)p, (void)node, not_known; }
 
 static Value lambda_of(Python *p, const Node *node) {
-    return (Value){.kind = IS_FUNCTION, .node = node, .fields = p->scope};
+    Value function = {.kind = IS_FUNCTION, .node = node, .fields = p->scope};
+    if (p->functions.count < MOST_ITEMS) LIST_PUSH(p->r->arena, &p->functions, function);
+    return function;
 }
 
 static Value all_of(Python *p, const Node *node) {

@@ -642,7 +642,10 @@ static Value field(Python *p, const Call *call) {
     const Value *usual = python_argument(call, -1, "default"), *made = python_argument(call, -1, "default_factory");
     if (usual) return *usual;
     if (made && made->kind == IS_FUNCTION) return python_run(p, made, &(Fields){0}, call->line);
-    return made && made->kind == IS_CLASS ? python_object(p, NULL, "") : not_known;
+    if (!made || made->kind != IS_CLASS) return not_known;
+    Value out = python_object(p, NULL, made->fields->path);
+    out.fields->outer = made->fields;
+    return out;
 }
 
 static Value mark(Python *p, const Call *call) { return (void)call, python_object(p, NULL, NULL); }

@@ -41,11 +41,40 @@ static bool is_as_large(const Model *model, const char *said) {
     return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
 }
 
+// What is trained on from another model, or is called otherwise, has the other's shape.
+static const char *original_of(Reading *r, const char *name) {
+    static const char *const derived[][2] = {{"deepseek-r1-distill-qwen-", "qwen2.5-"},
+                                             {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+                                             {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+                                             {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
+                                             {"olmo-2-1124-", "olmo-2-"},
+                                             {"olmo-2-0325-", "olmo-2-"},
+                                             {"flan-t5-", "t5-v1.1-"},
+                                             {"bloomz-", "bloom-"},
+                                             {"qwq-", "qwen2.5-"},
+                                             {"zephyr-", "mistral-"},
+                                             {"dolly-v2-3b", "pythia-2.8b"},
+                                             {"dolly-v2-7b", "pythia-6.9b"},
+                                             {"dolly-v2-12b", "pythia-12b"},
+                                             {"phi-3.5-mini", "phi-3-mini"},
+                                             {"camembert-base", "roberta-base"},
+                                             {"electra-base", "bert-base"},
+                                             {"electra-large", "bert-large"},
+                                             {"dinov2-", "vit-"}};
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
+        size_t length = strlen(derived[i][0]);
+        if (strncasecmp(name, derived[i][0], length) == 0)
+            return arena_printf(r->arena, "%s%.100s", derived[i][1], name + length);
+    }
+    return name;
+}
+
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
     const char *slash = strrchr(said, '/');
-    const char *begin = slash && slash[1] ? slash + 1 : said;
+    const char *begin = original_of(r, slash && slash[1] ? slash + 1 : said);
+    if (slash && begin != slash + 1) said = begin; // of its size, too
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (file_ends_in(begin, endings[i]))
             begin = arena_printf(r->arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
@@ -278,6 +307,12 @@ void settle_shape(Reading *r) {
     if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
         hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
              experts->where);
+    const Heard *swiglu = heard(r, "gated_mlp");
+    bool megatron =
+        strncmp(r->import->software, "Megatron-LM", 11) == 0 || strcmp(r->import->software, "Megatron-DeepSpeed") == 0;
+    if (megatron && swiglu && says_yes(swiglu->value) && !heard(r, "ffn") &&
+        heard_number(r, "hidden", 0) > 0) // its own rule
+        hear_number(r, "ffn", 64 * floor(8 * heard_number(r, "hidden", 0) / 3 / 64), swiglu->where);
     if (r->program && strstr(r->program, "pretrain_bert")) hear(r, "causal", "false", r->machines.where);
     if (halves && !heard(r, "layers"))
         hear_number(r, "layers", heard_number(r, "encoder_layers", 0) + heard_number(r, "decoder_layers", 0),
