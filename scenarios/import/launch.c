@@ -174,6 +174,9 @@ static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *w
     read_options(r, &own, begin, &launch.own, where, false);
     if (program < words->count) {
         launch.program = words->items[program].text;
+        const char *behind = program + 1 < words->count ? words->items[program + 1].text : "-";
+        bool model = strcmp(launcher->name, "litgpt") == 0 && *behind != '-' && !is_config(behind); // "finetune NAME"
+        if (model) add_word(r, &launch.arguments, "checkpoint_dir", behind, words->items[program + 1].line, where);
         read_options(r, &rest, program + 1, &launch.arguments, where, true);
     }
     launch.weight = launch.arguments.count + (launcher == &python ? 0 : 40);
@@ -264,8 +267,36 @@ static void read_docker_gpus(Reading *r, const ShellWords *words, int end, Where
     }
 }
 
+// Scripts of projects that everybody has and few keep beside: "distributed_train.sh 8 …" of timm, OpenMMLab's
+// "dist_train.sh CONFIG 8 …" and "slurm_train.sh PARTITION NAME CONFIG …". False: it is none of them.
+static bool run_known_script(Reading *r, const ShellWords *words, int at, Where where) {
+    static const struct {
+        const char *name, *program;
+        int config, gpus, rest; // words behind the name; 0: not said there
+    } known[] = {{"distributed_train.sh", "train.py", 0, 1, 2},
+                 {"dist_train.sh", "tools/train.py", 1, 2, 3},
+                 {"slurm_train.sh", "tools/train.py", 3, 0, 5}};
+    const char *base = base_name(words->items[at].text);
+    size_t bytes = 0, k = 0;
+    const char *shown;
+    while (k < sizeof known / sizeof *known && strcmp(known[k].name, base) != 0) k++;
+    if (k == sizeof known / sizeof *known || reading_near(r, words->items[at].text, where, &bytes, &shown))
+        return false;
+    ShellWords *own = ARENA_NEW(r->arena, ShellWords);
+    const char *gpus = known[k].gpus && at + known[k].gpus < words->count ? words->items[at + known[k].gpus].text
+                                                                          : shell_value(r->shell, "GPUS_PER_NODE");
+    const char *const head[] = {"torchrun", "--nproc_per_node", gpus ? gpus : "8", known[k].program};
+    for (int i = 0; i < 4; i++) LIST_PUSH(r->arena, own, ((ShellWord){head[i], words->items[at].line}));
+    if (known[k].config && at + known[k].config < words->count)
+        LIST_PUSH(r->arena, own, words->items[at + known[k].config]);
+    for (int i = at + known[k].rest; i < words->count; i++) LIST_PUSH(r->arena, own, words->items[i]);
+    launch_words(r, own, where);
+    return true;
+}
+
 // The script at words[at], with what stands behind it.
 static void run_script(Reading *r, const ShellWords *words, int at, Where where) {
+    if (run_known_script(r, words, at, where)) return;
     ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
     *arguments = (ShellWords){words->items + at + 1, words->count - at - 1, words->count - at - 1};
     shell_run_file(r->shell, words->items[at].text, arguments, where);
