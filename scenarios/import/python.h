@@ -88,7 +88,7 @@ struct Fields { // also names of a module, a class or a function
     const char *file;    // of a module
     const char *made_by; // the call that gave it, of an instance the base elsewhere; or NULL
     const char *path;    // below the object at its root; what is set there is told. NULL: it is not
-    bool is_class, is_options;
+    bool is_class, is_data, is_made, is_options; // is_made: of the class, that something is
 };
 
 typedef struct Call {
@@ -139,6 +139,10 @@ typedef struct Python {
     struct {
         Fields **items;
         int count, room;
+    } classes; // whose fields are settings
+    struct {
+        Fields **items;
+        int count, room;
     } lists; // that have names, which may be commands
 } Python;
 
@@ -166,6 +170,7 @@ Value python_formatted(Python *p, const char *text); // f"…"
 
 // ---- The evaluator.
 Value python_value(Python *p, const Node *node);
+void python_tell_class(Python *p, Fields *class);
 Value python_run(Python *p, const Value *function, const Fields *given, int line);
 void python_set_attribute(Python *p, Value of, const char *name, Value value, int line);
 Value python_attribute(Python *p, const Value *of, const char *name, const Node *at);

@@ -114,6 +114,10 @@ void python_tell(Python *p, const char *section, const char *name, const Value *
     bool known = is_known(text), made = value->kind == IS_OBJECT && value->fields->made_by;
     if (value->kind == IS_OBJECT && value->fields->outer) return; // an instance, whose fields are told
     if (made && spelling_means("plugins", name)) {                // of what is plugged in its name is all that is known
+        const Field *precision = python_field(value->fields, "precision");
+        if (precision)
+            python_tell(p, section, arena_printf(p->r->arena, "%.100s.precision", name), &precision->value, line);
+        if (precision) return;
         const char *dot = strrchr(value->fields->made_by, '.');
         text = dot ? dot + 1 : value->fields->made_by, known = true;
     }
@@ -356,6 +360,7 @@ static const char *path_of_file(Python *p, const Value *file) {
 static Value of_command_line(Python *p, const Value *class, const Value *file) {
     Value out = python_object(p, NULL, "");
     out.fields->outer = class->fields;
+    python_tell_class(p, class->fields);
     for (const Fields *of = class->fields; of; of = of->outer)
         for (int i = 0; i < of->count; i++) {
             const Said *said = p->arguments ? said_find(p->arguments, of->items[i].key) : NULL;
@@ -515,6 +520,7 @@ static Value run_by_options(Python *p, const Call *call, const Value *function) 
         if (!name || one->kind == NODE_SPREAD) continue;
         python_set(p, &given, name, value, one->line);
         if (!said) python_tell(p, "", name, &value, one->line);
+        said_add(p->r->arena, &p->r->used, name, NULL, (Where){p->file, one->line}, BY_FILE);
     }
     return python_run(p, function, &given, call->line);
 }
@@ -621,6 +627,9 @@ Value python_call(Python *p, Call *call) {
         tell_text(p, "", "every_gpu", "true", call->line);
     hand_on(p, call);
     Value out = python_object(p, call->name, "");
+    for (int i = 0; i < call->given.count; i++)
+        if (call->given.items[i].key)
+            python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
     if (first && ends_in_one_of(call->name, " open read_text read "))
         python_set(p, out.fields, "file path", *first, call->line);
     if (call->on && ends_in_one_of(call->name, " open read_text read "))

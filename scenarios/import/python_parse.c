@@ -565,9 +565,9 @@ static Node *simple(Parser *p) {
         bool leaves = is_one_of(p, " break continue "), yields = is(p, "yield");
         Node *out = node(p, leaves ? NODE_LEAVE : NODE_RETURN, token_text(p), NULL, NULL);
         next(p);
-        if (yields) takes(p, "from");
+        if (yields && takes(p, "from")) out->text = "yield from";
         if (p->kind != T_LINE && !leaves) out->left = values(p);
-        return yields && out->left ? out->left : out;
+        return out;
     }
     if (is_one_of(p, " pass global del assert ")) return NULL;
     Node *left = values(p), *out = NULL, **last = &out;

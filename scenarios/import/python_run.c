@@ -64,6 +64,10 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
         if (method) value.owner = value.self, value.self = of->fields;
         if (method && value.how == PYTHON_PROPERTY) return python_run(p, &value, &(Fields){0}, field->line);
         bool settings = of->kind == IS_DICT || (of->kind != IS_NAMED && of->fields->path && !of->fields->made_by);
+        bool of_class = settings && of->kind != IS_DICT && !of->fields->is_data &&
+                        !(of->fields->outer && of->fields->outer->is_data);
+        if (of_class && value.kind != IS_FUNCTION)
+            python_tell(p, NULL, name, &value, field->line); // class CFG: batch = 8
         return settings ? python_taken(p, of->fields, field) : value;
     }
     if (takes_option(p, of, name, at, &out)) return out;
@@ -253,12 +257,23 @@ Value python_run(Python *p, const Value *function, const Fields *given, int line
     return returned;
 }
 
+// Fields of a dataclass, its base's first, are settings once something is made of it.
+void python_tell_class(Python *p, Fields *class) {
+    if (!class->is_data) return;
+    class->is_made = true;
+    if (class->outer) python_tell_class(p, class->outer);
+    for (int i = 0; i < class->count; i++)
+        if (class->items[i].value.kind != IS_FUNCTION)
+            python_tell(p, "", class->items[i].key, &class->items[i].value, class->items[i].line);
+}
+
 // An instance: its class's fields by place and by name, or what its __init__ makes of what it is given.
 static Value instance(Python *p, const Value *class, Call *call) {
     Value out = python_object(p, class->fields->made_by, class->fields->path);
     Field *made = python_found(class->fields, "__init__"), *after = python_found(class->fields, "__post_init__");
     out.fields->outer = class->fields;
     if (p->instances.count < MOST_ITEMS) LIST_PUSH(p->r->arena, &p->instances, out.fields);
+    python_tell_class(p, class->fields);
     if (class->fields->made_by) { // of something elsewhere
         call->name = class->fields->made_by;
         python_call(p, call);
@@ -516,9 +531,8 @@ static Value define_class(Python *p, const Node *node) {
     }
     for (int i = 0; i < own->count; i++) has_methods = has_methods || own->items[i].value.kind == IS_FUNCTION;
     if (is_data || !has_methods) own->path = "";
-    for (int i = 0; i < own->count && own->path; i++)
-        if (own->items[i].value.kind != IS_FUNCTION)
-            python_tell(p, is_data ? "" : NULL, own->items[i].key, &own->items[i].value, own->items[i].line);
+    own->is_data = is_data || (own->outer && own->outer->is_data);
+    if (own->is_data && p->classes.count < MOST_ITEMS) LIST_PUSH(p->r->arena, &p->classes, own);
     python_set(p, outer, node->text, class, node->line);
     return class;
 }
@@ -607,6 +621,13 @@ static Value assign(Python *p, const Node *node) {
 static Value give_back(Python *p, const Node *node) {
     Value value = node->left ? python_value(p, node->left) : (Value){.kind = IS_NONE};
     bool perhaps = p->perhaps > p->certain, raises = strcmp(node->text, "raise") == 0;
+    if (*node->text == 'y') { // of what it gives one by one, a list
+        if (p->returned && p->returned->kind != IS_LIST) *p->returned = python_new(p, IS_LIST);
+        for (int i = 0; p->returned && node->text[5] && value.kind == IS_LIST && i < value.fields->count; i++)
+            python_set(p, p->returned->fields, NULL, value.fields->items[i].value, node->line);
+        if (p->returned && !node->text[5]) python_set(p, p->returned->fields, NULL, value, node->line);
+        return not_known;
+    }
     if (p->returned && !raises && (!perhaps || p->returned->kind == IS_NOT_KNOWN)) *p->returned = value;
     if (!perhaps) p->flow = RETURNS;
     return not_known;

@@ -14,6 +14,8 @@ static Python *read_all(Reading *r, const char *file, const char *text, size_t b
     p->configures = arguments && memmem(text, bytes, "configurator.py", 15);
     python_program(p, file, text, bytes);
     p->ends = true;
+    for (int i = 0; i < p->classes.count; i++)
+        if (!p->classes.items[i]->is_made) python_tell_class(p, p->classes.items[i]);
     for (int i = 0; i < p->functions.count; i++) {
         Value function = p->functions.items[i];
         bool seen = false;
