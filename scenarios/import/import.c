@@ -322,6 +322,17 @@ static const char *shown_value(Reading *r, const char *value) {
     return copy;
 }
 
+// $NAME, ${NAME}, $(NAME) somewhere in what was read.
+static bool script_uses(const Reading *r, const char *name) {
+    size_t length = strlen(name);
+    for (int i = 0; i < r->texts.count; i++)
+        for (const char *at = r->texts.items[i].text; (at = strchr(at, '$')) != NULL;) {
+            at += 1 + (at[1] == '{' || at[1] == '(');
+            if (strncmp(at, name, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
+        }
+    return false;
+}
+
 static bool was_read(const Reading *r, const char *path) {
     bool read = false;
     for (int i = 0; strchr(path, '.') && i < r->texts.count; i++)
@@ -365,6 +376,8 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
     } else if (row) {
         list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
                   said->where);
+    } else if (table && script_uses(r, said->name)) {
+        list_line(r, &r->import->idle, said->name, value, "where the script uses it", said->where);
     } else if (was_read(r, said->value)) {
         list_line(r, &r->import->taken, said->name, value, "what it says", said->where);
     } else if (is_nothing(said->value) || (!table && is_beside(said->name))) {

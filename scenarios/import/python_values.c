@@ -275,7 +275,7 @@ Value python_compute(Python *p, const char *sign, Value a, Value b) {
         return is.kind == IS_BOOL ? python_bool((is.number != 0) != negates) : is;
     }
     if (strcmp(sign, "==") == 0 || strncmp(sign, "is", 2) == 0 || negates) {
-        bool is = python_equal(&a, &b, &known);
+        bool is = python_equal(&a, &b, &known) && (*sign != 'i' || a.kind == b.kind); // 1 == True, but is not
         return known ? python_bool(is != negates) : not_known;
     }
     bool numbers = (a.kind == IS_NUMBER || a.kind == IS_BOOL) && (b.kind == IS_NUMBER || b.kind == IS_BOOL);

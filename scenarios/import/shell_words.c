@@ -405,8 +405,13 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
     if (stop < end && *stop == '[') {
         const char *close = memchr(stop, ']', (size_t)(end - stop));
         if (!close) close = end;
+        bool several = false; // words of one that is not known
+        for (int i = 0; variable && i < variable->words.count; i++)
+            several = several || strcmp(variable->words.items[i].text, unknown_text) == 0;
         if (counts)
-            put_value(e, arena_printf(shell->arena, "%d", variable ? variable->words.count : 0), 0, quoted);
+            put_value(e,
+                      several ? unknown_text : arena_printf(shell->arena, "%d", variable ? variable->words.count : 0),
+                      0, quoted);
         else if (end - close < 2)
             put_element(e, name, stop + 1, close, quoted);
         else if (close - stop == 2 && strchr("@*", stop[1]))
