@@ -346,6 +346,17 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
     return table->spelling ? table : NULL;
 }
 
+// What a program makes of a setting and says by another name is not what the setting says.
+static bool is_made_of(const Reading *r, const Said *said, const char *to) {
+    const ImportLines *taken = &r->import->taken;
+    if (!said_find(&r->used, said->name + strspn(said->name, "-"))) return false;
+    for (int i = taken->count - 1; i >= 0; i--)
+        if (taken->items[i].why == to || (taken->items[i].why && strcmp(taken->items[i].why, to) == 0))
+            return !same_word(taken->items[i].name, said->name) && taken->items[i].where.file &&
+                   file_ends_in(taken->items[i].where.file, ".py");
+    return false;
+}
+
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
     const ImportOption *row = table ? row_of(table, said->name) : import_option(software, said->name);
     const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
@@ -362,6 +373,10 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                       taken ? "its value is not known without running something" : "this value is not understood",
                       said->where);
         } else {
+            if (is_made_of(r, said, row->to)) {
+                list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
+                return;
+            }
             bool lasts = strcmp(row->to, "steps") == 0 || strcmp(row->to, "samples") == 0;
             if (*taken) hear(r, row->to, taken, said->where);
             list_line(r, lasts ? &r->import->idle : &r->import->taken, said->name, value,

@@ -224,7 +224,7 @@ static void take_setting(Python *p, const char *name, const struct Maker *maker,
         p->r->machines.gpu = value->text, p->r->machines.gpu_perhaps = true; // Ray's
     if (holds && value->kind == IS_DICT)
         tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
-    else if (strstr(name, "Lora") && strcmp(key, "target_modules") == 0)
+    else if (strcmp(maker->section, "lora.") == 0 && strcmp(key, "target_modules") == 0)
         python_tell(p, "", "lora_target_modules", value, line);
     else if (strstr(name, "DataLoader") && has_told(p, key))
         return;                                   // of those that validate
@@ -538,6 +538,8 @@ static Value take_model(Python *p, const Call *call) {
         python_tell(p, "", "mixed_precision", first, call->line);
     const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
     bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
+    const char *keras = strstr(name, "keras.applications."); // and Keras's ResNet50()
+    if (keras && !strchr(keras + 19, '.')) vision = keras + 12, is_vision = true;
     if (is_vision && !has_told(p, "made_model")) tell_text(p, "", "made_model", vision + 7, call->line);
     const char *preset = strstr(name, "TransformerConfig."); // OLMo-core's olmo2_7B
     if (preset && !strstr(preset, "like")) tell_text(p, "model.", "preset", preset + 18, call->line);

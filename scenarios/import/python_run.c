@@ -223,7 +223,7 @@ static void bind(Python *p, const Value *function, const Fields *given, Fields *
             value = python_value(p, one->left);
         else if (!found && function->node->others && p->config.kind == IS_DICT)
             value = p->config;
-        place += one->kind != NODE_SPREAD && !bound;
+        place += one->kind == NODE_SPREAD ? MOST_ITEMS : !bound; // behind *a there are names alone
         bound = false;
         python_set(p, scope, name->text, value, line);
     }

@@ -485,7 +485,7 @@ static void run_counted(Reader *r, bool live) {
     Mark body = at_body(r);
     long long value = 0;
     bool known = live && whole && shell_arithmetic(r->shell, parts[0], parts[1] - 1, &value), any = false;
-    while (known && shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value) && value) {
+    while (known && (known = shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value)) && value) {
         any = true;
         if (!run_body(r, body, true)) break;
         known = shell_arithmetic(r->shell, parts[2], parts[3] - 1, &value);
