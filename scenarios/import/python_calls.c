@@ -537,7 +537,7 @@ static Value take_model(Python *p, const Call *call) {
     if (strstr(name, "mixed_precision.") && strstr(name, "policy") && first) // Keras's
         python_tell(p, "", "mixed_precision", first, call->line);
     const char *vision = strstr(name, "models."); // torchvision.models.resnet50()
-    bool is_vision = vision && !strchr(vision + 7, '.') && (vision == name || strstr(name, "torchvision"));
+    bool is_vision = vision && !strchr(vision + 7, '.') && strstr(name, "torchvision");
     const char *keras = strstr(name, "keras.applications."); // and Keras's ResNet50()
     if (keras && !strchr(keras + 19, '.')) vision = keras + 12, is_vision = true;
     if (is_vision && !has_told(p, "made_model")) tell_text(p, "", "made_model", vision + 7, call->line);

@@ -488,6 +488,10 @@ static Node *import(Parser *p) {
 static Node *definition(Parser *p, Node *decorators) {
     bool is_class = is(p, "class");
     next(p);
+    if (p->kind != T_NAME) {
+        end_line(p);
+        return NULL;
+    }
     Node *out = node(p, is_class ? NODE_CLASS : NODE_DEF, token_text(p), NULL, NULL);
     out->others = decorators;
     out->left = node(p, NODE_LIST, "(", NULL, NULL);
