@@ -735,105 +735,81 @@ static Value dedented(Python *p, const Call *call) {
 }
 
 typedef struct Known {
-    const char *name; // the whole of it, or behind a dot the end of whichever; of a method its name
+    const char *names; // whole ones, each between blanks; of methods without what stands before them
     Value (*give)(Python *p, const Call *call);
 } Known;
 
+// clang-format off
 static const Known functions[] = {
-    {"str", to_text},
-    {"int", to_number},
-    {"float", to_number},
-    {"bool", to_bool},
-    {"len", length},
-    {"max", reduced},
-    {"min", reduced},
-    {"sum", reduced},
-    {"math.prod", reduced},
-    {"math.ceil", rounded},
-    {"math.floor", rounded},
-    {"math.sqrt", rounded},
-    {"math.log2", rounded},
-    {"abs", rounded},
-    {"round", rounded},
-    {"list", copied},
-    {"tuple", copied},
-    {"set", copied},
-    {"dict", copied},
-    {"sorted", copied},
-    {"copy.copy", copied},
-    {"copy.deepcopy", same},
-    {"range", range},
-    {"zip", pairs},
-    {"enumerate", pairs},
-    {"getattr", got},
-    {"print", print},
-    {"setattr", set_by_name},
-    {"isinstance", is_of},
-    {"vars", fields_of},
-    {"dataclasses.asdict", fields_of},
-    {"textwrap.dedent", dedented},
-    {"dedent", dedented},
-    {"torch.cuda.device_count", devices},
-    {"asdict", fields_of},
-    {"object", mark},
-    {"os.path.join", joined_path},
-    {"os.path.basename", base_name},
-    {"os.path.dirname", base_name},
-    {"os.path.abspath", same},
-    {"os.path.realpath", same},
-    {"os.path.expanduser", same},
-    {"Path", joined_path},
-    {"pathlib.Path", joined_path},
-    {"shlex.split", split},
-    {"shlex.join", joined},
-    {"shlex.quote", to_text},
-    {"os.environ.get", environment},
-    {"os.getenv", environment},
-    {"os.environ.setdefault", environment},
-    {"os.environ.update", environment_updated},
-    {"os.environ.copy", environment_copied},
-    {"field", field},
-    {"dataclasses.field", field},
-    {"Field", field},
-    {"pydantic.Field", field},
-    {"HfArg", field},
-    {"SimpleNamespace", namespace},
-    {"types.SimpleNamespace", namespace},
-    {"argparse.Namespace", namespace},
-    {"OmegaConf.create", namespace},
-    {"omegaconf.OmegaConf.create", namespace},
-    {"ml_collections.ConfigDict", namespace},
-    {"easydict.EasyDict", namespace},
-    {"EasyDict", namespace},
-    {"Box", namespace},
-    {"OmegaConf.to_container", same},
-    {"omegaconf.OmegaConf.to_container", same},
-    {"torch.cuda.is_available", true_here},
-    {"torch.cuda.is_bf16_supported", true_here},
-};
+    {" str shlex.quote ", to_text},
+    {" int float ", to_number},
+    {" bool ", to_bool},
+    {" len ", length},
+    {" max min sum math.prod ", reduced},
+    {" math.ceil math.floor math.sqrt math.log2 abs round ", rounded},
+    {" list tuple set dict sorted copy.copy ", copied},
+    {" copy.deepcopy os.path.abspath os.path.realpath os.path.expanduser"
+     " OmegaConf.to_container omegaconf.OmegaConf.to_container ", same},
+    {" range ", range},
+    {" zip enumerate ", pairs},
+    {" getattr ", got},
+    {" print ", print},
+    {" setattr ", set_by_name},
+    {" isinstance ", is_of},
+    {" vars dataclasses.asdict asdict ", fields_of},
+    {" textwrap.dedent dedent ", dedented},
+    {" torch.cuda.device_count ", devices},
+    {" object ", mark},
+    {" os.path.join Path pathlib.Path ", joined_path},
+    {" os.path.basename os.path.dirname ", base_name},
+    {" shlex.split ", split},
+    {" shlex.join ", joined},
+    {" os.environ.get os.getenv os.environ.setdefault ", environment},
+    {" os.environ.update ", environment_updated},
+    {" os.environ.copy ", environment_copied},
+    {" field dataclasses.field Field pydantic.Field HfArg ", field},
+    {" SimpleNamespace types.SimpleNamespace argparse.Namespace OmegaConf.create"
+     " omegaconf.OmegaConf.create ml_collections.ConfigDict easydict.EasyDict EasyDict Box ", namespace},
+    {" torch.cuda.is_available torch.cuda.is_bf16_supported ", true_here},
+    {NULL, NULL}};
 static const Known of_texts[] = {
-    {"split", split},      {"join", joined},     {"strip", stripped},   {"lstrip", stripped},   {"rstrip", stripped},
-    {"lower", cased},      {"upper", cased},     {"replace", replaced}, {"startswith", begins}, {"endswith", begins},
-    {"format", formatted}, {"as_posix", itself}, {"resolve", itself},   {"expanduser", itself}, {"absolute", itself}};
-static const Known of_lists[] = {{"append", append}, {"extend", append}, {"insert", append}, {"copy", copied}};
-static const Known of_dicts[] = {{"get", got},   {"setdefault", got}, {"pop", got},        {"items", pairs},
-                                 {"keys", keys}, {"values", keys},    {"update", updated}, {"copy", copied}};
-static const Known of_objects[] = {{"get", got}};
+    {" split ", split},
+    {" join ", joined},
+    {" strip lstrip rstrip ", stripped},
+    {" lower upper ", cased},
+    {" replace ", replaced},
+    {" startswith endswith ", begins},
+    {" format ", formatted},
+    {" as_posix resolve expanduser absolute ", itself},
+    {NULL, NULL}};
+static const Known of_lists[] = {
+    {" append extend insert ", append},
+    {" copy ", copied},
+    {NULL, NULL}};
+static const Known of_dicts[] = {
+    {" get setdefault pop ", got},
+    {" items ", pairs},
+    {" keys values ", keys},
+    {" update ", updated},
+    {" copy ", copied},
+    {NULL, NULL}};
+static const Known of_objects[] = {
+    {" get ", got},
+    {NULL, NULL}};
+// clang-format on
 
 bool python_library(Python *p, const Call *call, Value *out) {
-    static const struct {
-        const Known *rows;
-        size_t count;
-    } all[] = {[IS_TEXT] = {of_texts, sizeof of_texts / sizeof *of_texts},
-               [IS_LIST] = {of_lists, sizeof of_lists / sizeof *of_lists},
-               [IS_DICT] = {of_dicts, sizeof of_dicts / sizeof *of_dicts},
-               [IS_OBJECT] = {of_objects, 1},
-               [IS_NAMED] = {functions, sizeof functions / sizeof *functions}};
+    static const Known *const tables[] = {[IS_TEXT] = of_texts,
+                                          [IS_LIST] = of_lists,
+                                          [IS_DICT] = of_dicts,
+                                          [IS_OBJECT] = of_objects,
+                                          [IS_NAMED] = functions};
     ValueKind kind = call->on ? call->on->kind : IS_NAMED;
     const char *dot = strrchr(call->name, '.'), *name = kind == IS_NAMED || !dot ? call->name : dot + 1;
-    for (size_t i = 0; kind <= IS_NAMED && i < all[kind].count; i++) {
-        if (strcmp(all[kind].rows[i].name, name) != 0) continue;
-        *out = all[kind].rows[i].give(p, call);
+    const char *word = arena_printf(p->r->arena, " %.80s ", name);
+    for (const Known *row = kind <= IS_NAMED ? tables[kind] : NULL; row && row->names; row++) {
+        if (!strstr(row->names, word)) continue;
+        *out = row->give(p, call);
         return true;
     }
     return false;
