@@ -528,6 +528,7 @@ static void take_neox(Reading *r, const Launch *launch) {
         if (strcmp(said->name, "-d") == 0 || strcmp(said->name, "--conf_dir") == 0) folder = said;
     }
     const char *list = folder ? folder->value : NULL;
+    if (folder) said_add(r->arena, &r->used, folder->name + 1, list, folder->where, folder->by);
     const char *comma = list ? strchr(list, ',') : NULL;
     const char *dir = comma ? arena_printf(r->arena, "%.*s", (int)(comma - list), list) : list ? list : ".";
     for (const char *at = comma ? comma + 1 : NULL; at && *at;) {

@@ -120,12 +120,22 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
     return NULL;
 }
 
+// Partitions and machines of centres that have one type of GPU, by their names there.
+static const char *gpu_of_site(const char *word) {
+    static const char *const sites[][2] = {
+        {"polaris", "A100-40GB"}, {"perlmutter", "A100-40GB"}, {"gpuvolta", "V100-32GB"}, {"summit", "V100-16GB"},
+        {"standard-g", "MI250X"}, {"small-g", "MI250X"},       {"frontier", "MI250X"}};
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+        if (strcasecmp(word, sites[i][0]) == 0) return sites[i][1];
+    return word;
+}
+
 // Of "a100|h100" the first that is known.
 const char *node_said(Reading *r, const char *said) {
     const char *node = NULL, *gpu = NULL;
     for (int cards = 0; cards < 2 && said && !node; cards++)
         for (const char *at = said; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
-            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+            const char *word = gpu_of_site(arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at));
             if (*word)
                 node = cards ? node_of_cards(r, word, r->machines.per_node)
                              : node_with(r, word, r->machines.per_node, &gpu);

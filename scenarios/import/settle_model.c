@@ -60,10 +60,17 @@ static const char *original_of(Reading *r, const char *name) {
                                              {"camembert-base", "roberta-base"},
                                              {"electra-base", "bert-base"},
                                              {"electra-large", "bert-large"},
-                                             {"dinov2-", "vit-"}};
+                                             {"dinov2-", "vit-"},
+                                             {"swin_t", "swin-tiny"},
+                                             {"swin_s", "swin-small"},
+                                             {"swin_b", "swin-base"},
+                                             {"swin_v2_t", "swin-v2-tiny"},
+                                             {"swin_v2_s", "swin-v2-small"},
+                                             {"swin_v2_b", "swin-v2-base"}};
     for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
         size_t length = strlen(derived[i][0]);
-        if (strncasecmp(name, derived[i][0], length) == 0)
+        bool whole = derived[i][0][length - 1] == '-' || !isalnum((unsigned char)name[strnlen(name, length)]);
+        if (strncasecmp(name, derived[i][0], length) == 0 && whole)
             return arena_printf(r->arena, "%s%.100s", derived[i][1], name + length);
     }
     return name;
