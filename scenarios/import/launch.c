@@ -174,6 +174,7 @@ static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *w
     read_options(r, &own, begin, &launch.own, where, false);
     if (program < words->count) {
         launch.program = words->items[program].text;
+        launch.words = (ShellWords){words->items + program + 1, words->count - program - 1, words->count - program - 1};
         const char *behind = program + 1 < words->count ? words->items[program + 1].text : "-";
         bool model = strcmp(launcher->name, "litgpt") == 0 && *behind != '-' && !is_config(behind); // "finetune NAME"
         if (model) add_word(r, &launch.arguments, "checkpoint_dir", behind, words->items[program + 1].line, where);
@@ -583,7 +584,7 @@ static void take_program(Reading *r, const Launch *launch) {
     bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
     const char *path = is_file ? launch->program : module_file(r, launch->program);
     const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
-    r->choices = &launch->arguments;
+    r->choices = &launch->arguments, r->given = &launch->words;
     if (!text) return;
     read_python_program(r, shown, text, bytes, &launch->arguments);
 }

@@ -113,6 +113,7 @@ typedef struct Python {
     SaidList options;                          // of its command line, as add_argument has them, with what they are
     SaidList told, idly;                       // by calls and attributes; by functions that nobody in sight calls
     SaidList unsure;                           // the same with values that are not known
+    int places;                                // of its command line that options without a name took
     int calls;                                 // of those that make a training
     Fields *scope;                             // whose lines are run
     Fields *self, *owner;                      // of the method that is run, and its class
@@ -183,7 +184,7 @@ const Value *python_argument(const Call *call, int place, const char *key); // N
 bool python_library(Python *p, const Call *call, Value *out);
 void python_tell(Python *p, const char *section, const char *name, const Value *value, int line);
 bool python_makes(const char *call);                          // a training, or a part of its configuration
-Value python_words_given(Python *p);                          // sys.argv
+Value python_words_given(Python *p, bool others);             // sys.argv
 void python_environment(Python *p, const Fields *pairs);      // what a program is given
 const Said *python_option(const Python *p, const char *name); // of its command line; or NULL
 Value python_option_value(Python *p, const Said *said);

@@ -320,6 +320,15 @@ static Value take_option(Python *p, const Call *call) {
     if (strstr(call->name, "DEFINE_") && (given = python_argument(call, 0, NULL)) != NULL) // of absl
         name = arena_printf(p->r->arena, "--%.100s", python_shown(p, given)),
         usual = python_argument(call, 1, "default");
+    given = python_argument(call, 0, NULL);
+    if (!name && given && given->kind == IS_TEXT && p->arguments && p->r->given &&
+        p->places < p->r->given->count) { // by its place
+        const ShellWord *word = &p->r->given->items[p->places++];
+        name = given->text;
+        if (*word->text != '-')
+            said_add(p->r->arena, &p->options, name, word->text, (Where){p->file, call->line}, BY_FILE);
+        return not_known;
+    }
     if (!name || p->options.count >= MOST_TOLD) return not_known;
     const char *value = usual  ? python_shown(p, usual)
                         : flag ? strcmp(flag, "store_true") == 0 ? "False" : "True"
@@ -377,16 +386,17 @@ static Value of_command_line(Python *p, const Value *class, const Value *file) {
     return out;
 }
 
-// sys.argv, without what the program takes itself.
-Value python_words_given(Python *p) {
+// sys.argv; `others`: without what the program's options take.
+Value python_words_given(Python *p, bool others) {
     Value words = python_new(p, IS_LIST);
-    python_set(p, words.fields, NULL, python_text(p->file), 0);
-    for (int i = 0; p->arguments && i < p->arguments->count; i++) {
-        const Said *said = &p->arguments->items[i];
-        if (said_find(&p->options, said->name)) continue;
-        if (*said->name == '-') python_set(p, words.fields, NULL, python_text(said->name), said->where.line);
-        if (strcmp(said->value, "true") != 0)
-            python_set(p, words.fields, NULL, python_text(said->value), said->where.line);
+    const ShellWords *given = p->arguments ? p->r->given : NULL;
+    bool skips = false;
+    if (!others) python_set(p, words.fields, NULL, python_text(p->file), 0);
+    for (int i = 0; given && i < given->count; i++) {
+        const char *text = given->items[i].text;
+        const char *name = arena_printf(p->r->arena, "%.*s", (int)strcspn(text, "="), text);
+        if (*text == '-') skips = others && said_find(&p->options, name + strspn(name, "-"));
+        if (!skips) python_set(p, words.fields, NULL, python_text(text), given->items[i].line);
     }
     return words;
 }
@@ -395,7 +405,7 @@ static Value parse_arguments(Python *p, const Call *call) {
     Value options = python_object(p, NULL, "");
     options.fields->is_options = true;
     if (strstr(call->name, "parse_known")) {
-        Value both = python_new(p, IS_LIST), rest = python_words_given(p);
+        Value both = python_new(p, IS_LIST), rest = python_words_given(p, true);
         python_set(p, both.fields, NULL, options, call->line);
         python_set(p, both.fields, NULL, rest, call->line);
         return both;

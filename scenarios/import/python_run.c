@@ -71,7 +71,8 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
         return settings ? python_taken(p, of->fields, field) : value;
     }
     if (takes_option(p, of, name, at, &out)) return out;
-    if (of->kind == IS_NAMED && strcmp(of->text, "sys") == 0 && strcmp(name, "argv") == 0) return python_words_given(p);
+    if (of->kind == IS_NAMED && strcmp(of->text, "sys") == 0 && strcmp(name, "argv") == 0)
+        return python_words_given(p, false);
     if (of->kind == IS_NAMED) return (Value){.kind = IS_NAMED, .text = python_below(p, of->text, name)};
     if (of->kind == IS_OBJECT && of->fields->file) return (Value){.kind = IS_NAMED, .text = name};
     if (of->kind != IS_OBJECT && of->kind != IS_NOT_KNOWN) return not_known;

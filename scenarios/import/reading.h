@@ -21,6 +21,7 @@ typedef struct Launch {
     const Launcher *launcher;
     const char *program; // its file or module
     SaidList own, arguments;
+    ShellWords words;             // the same arguments as they stand there
     SaidList step;            // what stood before it: srun's and mpirun's, and sbatch's
     const Machines *machines; // of the job that is submitted; NULL: those of the file
     Where where;
@@ -74,6 +75,7 @@ typedef struct Reading {
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
+    const ShellWords *given; // words of the program's command line; NULL: nobody started it
     const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
     SaidList groups;         // of these the ones that were such a choice
     const char *below;       // in which part of a configuration a file stands; or NULL
