@@ -21,7 +21,7 @@ typedef struct Launch {
     const Launcher *launcher;
     const char *program; // its file or module
     SaidList own, arguments;
-    ShellWords words;             // the same arguments as they stand there
+    ShellWords words;         // the same arguments as they stand there
     SaidList step;            // what stood before it: srun's and mpirun's, and sbatch's
     const Machines *machines; // of the job that is submitted; NULL: those of the file
     Where where;
@@ -52,9 +52,9 @@ typedef struct Reading {
     SaidList said;    // of the software, weakest first
     SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
-    SaidList used; // options whose value the program itself hands on
+    SaidList used;    // options whose value the program itself hands on
     SaidList imports; // of programs in Python that are in sight
-    SaidList step; // of srun and mpirun around what is being read
+    SaidList step;    // of srun and mpirun around what is being read
     Machines machines;
     struct {
         Host *items;
@@ -79,9 +79,9 @@ typedef struct Reading {
     const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
     SaidList groups;         // of these the ones that were such a choice
     const char *below;       // in which part of a configuration a file stands; or NULL
-    int files;  // that were read
-    int prints; // programs of Python whose output was asked for
-    int bases; // configurations within each other
+    int files;               // that were read
+    int prints;              // programs of Python whose output was asked for
+    int bases;               // configurations within each other
     int above; // folders above the file's own that are of its project, in which paths are looked for as well
 } Reading;
 
@@ -117,11 +117,11 @@ void read_notebook(Reading *r, const char *file, const char *text, size_t bytes)
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
 const char *read_python_prints(Reading *r, const char *text); // what a few lines print; NULL: it is not known
-bool is_makefile(const char *path); // read_make.c
+bool is_makefile(const char *path);                           // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
-void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
+void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c
 void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
@@ -130,6 +130,6 @@ void read_hostfile(Reading *r, const char *path, Where where);           // mach
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
-const char *node_said(Reading *r, const char *said); // settle.c: a node with the GPU that is called so; or NULL
-const char *remarked_gpu(Reading *r, Where *where);                    // remarks.c: by comments of one file; or NULL
-void settle(Reading *r, const ImportSoftware *software);               // settle.c
+const char *node_said(Reading *r, const char *said);     // settle.c: a node with the GPU that is called so; or NULL
+const char *remarked_gpu(Reading *r, Where *where);      // remarks.c: by comments of one file; or NULL
+void settle(Reading *r, const ImportSoftware *software); // settle.c

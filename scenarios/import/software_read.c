@@ -159,8 +159,7 @@ static const struct {
 } words[] = {{"taken", on_taken, false},  {"open", on_open, false},     {"idle", on_idle, false},
              {"table", on_table, false},  {"values", on_values, false}, {"software", on_software, false},
              {"stack", on_stack, true},   {"marks", on_marks, true},    {"tables", on_tables, true},
-             {"unsaid", on_unsaid, true}, {"rule", on_rule, true},
-             {"package", on_package, true}};
+             {"unsaid", on_unsaid, true}, {"rule", on_rule, true},      {"package", on_package, true}};
 
 static void read_row(Tables *t, char *row) {
     row += strspn(row, " ");
