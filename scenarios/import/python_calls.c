@@ -39,6 +39,7 @@ static const struct Maker {
     {"BitsAndBytesConfig", "", false, false},
     {"ScalingConfig", "scaling_config.", false, true},
     {"DeepSpeedPlugin", "", false, false},
+    {"LaunchConfig", "launch_config.", false, false},
     {"FullyShardedDataParallelPlugin", "fsdp_config.", false, false},
     {"SlurmExecutor", "executor.", false, false},
     {"HuggingFace", "estimator.", false, true},
@@ -499,6 +500,8 @@ static void hand_on(Python *p, const Call *call) {
         for (int k = i + 1; k < call->given.count; k++)
             if (!call->given.items[i].key && (names || !call->given.items[k].key))
                 python_set(p, &given, call->given.items[k].key, call->given.items[k].value, call->line);
+        const Value *next = i + 1 < call->given.count ? &call->given.items[i + 1].value : NULL;
+        if (next && next->kind == IS_LIST && call_ends(call->name, "notebook_launcher")) args = next, given.count = 0;
         for (int k = 0; args && args->kind == IS_LIST && k < args->fields->count; k++)
             python_set(p, &given, NULL, args->fields->items[k].value, call->line);
         for (int k = 0; kwargs && kwargs->kind == IS_DICT && k < kwargs->fields->count; k++)
@@ -550,6 +553,10 @@ static Value take_model(Python *p, const Call *call) {
     bool is_vision = vision && !strchr(vision + 7, '.') && strstr(name, "torchvision");
     const char *keras = strstr(name, "keras.applications."); // and Keras's ResNet50()
     if (keras && !strchr(keras + 19, '.')) vision = keras + 12, is_vision = true;
+    if (is_vision && first && strcmp(vision + 7, "get_model") == 0) {
+        python_tell(p, "", "made_model", first, call->line);
+        return not_known;
+    }
     if (is_vision && !has_told(p, "made_model")) tell_text(p, "", "made_model", vision + 7, call->line);
     const char *preset = strstr(name, "TransformerConfig."); // OLMo-core's olmo2_7B
     if (preset && !strstr(preset, "like")) tell_text(p, "model.", "preset", preset + 18, call->line);

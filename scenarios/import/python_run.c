@@ -340,6 +340,7 @@ static Value call_of(Python *p, const Node *node) {
     }
     if (callee.kind == IS_NAMED) call.name = callee.text;
     for (const Node *one = node->items; one; one = one->next) add_given(p, &call.given, one);
+    if (method && on.kind == IS_FUNCTION) callee = on; // f.remote(a), of Ray and Modal
     if (callee.kind == IS_FUNCTION) return python_run(p, &callee, &call.given, node->line);
     if (callee.kind == IS_CLASS) return instance(p, &callee, &call);
     if (!super && python_library(p, &call, &out)) return out;

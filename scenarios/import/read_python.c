@@ -7,7 +7,24 @@
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
-// The program, then functions that nobody in sight calls: a framework does.
+// A function that nobody in sight calls: a framework does.
+static void run_idle(Python *p, int i) {
+    Value function = p->functions.items[i];
+    bool seen = false;
+    for (int k = 0; k < p->called.count && !seen; k++) seen = p->called.items[k] == function.node;
+    if (seen) return;
+    if (function.self) { // a method: of some instance
+        Value self = python_object(p, function.self->made_by, NULL);
+        self.fields->outer = function.self;
+        for (int k = 0; k < p->instances.count; k++)
+            for (const Fields *of = p->instances.items[k]; of; of = of->outer)
+                if (of == function.self) self.fields = p->instances.items[k];
+        function.owner = function.self, function.self = self.fields;
+    }
+    python_run(p, &function, &(Fields){0}, function.node->line);
+}
+
+// The program, then what nobody in it calls.
 static Python *read_all(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments) {
     Python *p = ARENA_NEW(r->arena, Python);
     *p = (Python){.r = r, .file = file, .arguments = arguments};
@@ -16,21 +33,9 @@ static Python *read_all(Reading *r, const char *file, const char *text, size_t b
     p->ends = true;
     for (int i = 0; i < p->classes.count; i++)
         if (!p->classes.items[i]->is_made) python_tell_class(p, p->classes.items[i]);
-    for (int i = 0; i < p->functions.count; i++) {
-        Value function = p->functions.items[i];
-        bool seen = false;
-        for (int k = 0; k < p->called.count && !seen; k++) seen = p->called.items[k] == function.node;
-        if (seen) continue;
-        if (function.self) { // a method: of some instance
-            Value self = python_object(p, function.self->made_by, NULL);
-            self.fields->outer = function.self;
-            for (int k = 0; k < p->instances.count; k++)
-                for (const Fields *of = p->instances.items[k]; of; of = of->outer)
-                    if (of == function.self) self.fields = p->instances.items[k];
-            function.owner = function.self, function.self = self.fields;
-        }
-        python_run(p, &function, &(Fields){0}, function.node->line);
-    }
+    for (int i = 0; i < p->functions.count; i++) // where it begins: that calls others
+        if (p->functions.items[i].node->text && strcmp(p->functions.items[i].node->text, "main") == 0) run_idle(p, i);
+    for (int i = 0; i < p->functions.count; i++) run_idle(p, i);
     return p;
 }
 
