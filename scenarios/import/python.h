@@ -175,7 +175,7 @@ void python_tell_class(Python *p, Fields *class);
 Value python_run(Python *p, const Value *function, const Fields *given, int line);
 void python_set_attribute(Python *p, Value of, const char *name, Value value, int line);
 Value python_attribute(Python *p, const Value *of, const char *name, const Node *at);
-bool python_program(Python *p, const char *file, const char *text, size_t bytes);
+Fields *python_program(Python *p, const char *file, const char *text, size_t bytes); // its names
 
 // ---- Calls of what is not in its text.
 Value python_call(Python *p, Call *call);

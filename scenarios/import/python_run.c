@@ -562,8 +562,7 @@ static Fields *module_called(Python *p, const char *name, int line) {
     int perhaps = p->perhaps, certain = p->certain;
     bool configures = p->configures;
     p->configures = false;
-    bool read = python_program(p, shown, text, bytes);
-    Fields *module = read ? p->scope : NULL;
+    Fields *module = python_program(p, shown, text, bytes);
     p->scope = outer, p->file = file, p->perhaps = perhaps, p->certain = certain, p->configures = configures;
     return module;
 }
@@ -680,7 +679,7 @@ static void run(Python *p, const Node *block) {
     for (; block && p->flow == GOES_ON && p->steps < MOST_STEPS; block = block->next) python_value(p, block);
 }
 
-bool python_program(Python *p, const char *file, const char *text, size_t bytes) {
+Fields *python_program(Python *p, const char *file, const char *text, size_t bytes) {
     bool whole = false;
     Fields *scope = ARENA_NEW(p->r->arena, Fields);
     const Node *tree = python_parse(p->r->arena, text, bytes, &whole);
@@ -691,6 +690,5 @@ bool python_program(Python *p, const char *file, const char *text, size_t bytes)
     p->scope = scope, p->certain = p->perhaps;
     run(p, tree->items);
     p->flow = GOES_ON;
-    p->scope = scope;
-    return true;
+    return p->scope = scope;
 }
