@@ -349,11 +349,15 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
 // What a program makes of a setting and says by another name is not what the setting says.
 static bool is_made_of(const Reading *r, const Said *said, const char *to) {
     const ImportLines *taken = &r->import->taken;
-    if (!said_find(&r->used, said->name + strspn(said->name, "-"))) return false;
-    for (int i = taken->count - 1; i >= 0; i--)
-        if (taken->items[i].why == to || (taken->items[i].why && strcmp(taken->items[i].why, to) == 0))
-            return !same_word(taken->items[i].name, said->name) && taken->items[i].where.file &&
-                   file_ends_in(taken->items[i].where.file, ".py");
+    const char *own = said->name + strspn(said->name, "-");
+    if (!said_find(&r->used, own)) return false;
+    for (int i = taken->count - 1; i >= 0; i--) {
+        const ImportLine *line = &taken->items[i];
+        const char *name = line->name + strspn(line->name, "-");
+        if (line->why && strcmp(line->why, to) == 0)
+            return !spelling_means(name, own) && !spelling_means(own, name) && line->where.file &&
+                   file_ends_in(line->where.file, ".py");
+    }
     return false;
 }
 

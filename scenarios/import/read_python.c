@@ -72,7 +72,8 @@ static void say_constants(Reading *r, Python *p) {
     for (int m = p->modules.count - 1; m >= 0; m--)
         for (int i = 0; i < p->modules.items[m]->count; i++) {
             const Field *field = &p->modules.items[m]->items[i];
-            if (field->value.kind != IS_NUMBER) continue;
+            bool named = isupper((unsigned char)field->key[0]) || strlen(field->key) > 2; // "b" is anything
+            if (field->value.kind != IS_NUMBER || field->value.number < 1 || !named) continue;
             char *lower = arena_copy_text(r->arena, field->key);
             for (char *at = lower; *at; at++) *at = (char)tolower((unsigned char)*at);
             said_add(r->arena, &r->said, lower, python_shown(p, &field->value),
