@@ -202,7 +202,9 @@ TEST(a_launcher_in_python_says_its_options_in_dictionaries) {
         "cat > l.py <<'E'\nimport os\nON = object()\nN = int(os.environ['SLURM_NNODES'])\n"
         "A = {'--num-layers': 24, '--hidden-size': 1024, '--num-attention-heads': 16, '--bf16': ON}\n"
         "B = {'--seq-length': 1024, '--tensor-model-parallel-size': 2 * 2, '--lr': None}\n"
-        "def flags(*tables):\n    out = []\n    return out\n"
+        "def flags(*tables):\n    out = []\n    for table in tables:\n        for name, value in table.items():\n"
+        "            if value is not None:\n                out += [name] if value is ON else [name, str(value)]\n"
+        "    return out\n"
         "def main():\n    cmd = ['torchrun', f'--nnodes={N}', '--nproc-per-node=8', 'pretrain_gpt.py']\n"
         "    cmd += flags(A, B)\n    os.execvp(cmd[0], cmd)\nE\nsrun python3 l.py\n";
     Arena *arena = arena_open();
@@ -310,8 +312,8 @@ TEST(stages_of_a_program_and_machines_of_its_executor_are_its_job) {
     EXPECT(lists(&import->open, "pipe_partition_method"));
     import =
         read_as(arena, "submit.py",
-                "cmd = ['python', 'train.py', '--model', 'gpt2', '--batch-size', str(args.batch)]\n"
                 "ap.add_argument('--batch', type=int, default=4)\nargs = ap.parse_args()\n"
+                "cmd = ['python', 'train.py', '--model', 'gpt2', '--batch-size', str(args.batch)]\n"
                 "executor = submitit.AutoExecutor(folder='jobs')\n"
                 "executor.update_parameters(nodes=2, gpus_per_node=8, tasks_per_node=8, slurm_partition='learn')\n",
                 &(ImportAsked){.node = "dgx-h100"});

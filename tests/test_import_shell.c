@@ -43,6 +43,34 @@ static const struct {
     {"N=`seq 9223372036854775806 9223372036854775807 | wc -l`\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
     {"N=$(seq 5000 | wc -l)\n" RUN("--context-parallel-size $N"), "cp", "(not said)"},
     {RUN("--tensor-model-parallel-size 2") "ssh - x\nfor ((i=0", "tp", "2"},
+    // What computes prints its sum, what reads a file its member.
+    {"N=$(echo '16/4' | bc)\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"N=$(awk 'BEGIN {print 2 * 2}')\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"N=$(python3 -c 'import math; print(math.ceil(7 / 2))')\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"N=$(python3 -c 'print(open(\"x\").read())')\n" RUN("--tensor-model-parallel-size $N"), "tp", "(not said)"},
+    {"echo '{\"a\": {\"tp\": 2}}' > c.json; N=$(jq -r .a.tp c.json)\n" RUN("--tensor-model-parallel-size $N"), "tp",
+     "2"},
+    {"printf 'a:\\n  tp: 4\\n' > c.yaml; N=$(yq '.a.tp' c.yaml)\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"N=$(echo a,b | tr ',' ' ' | wc -w)\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
+    {"N=$(cat nowhere 2>/dev/null || echo 2)\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
+    // Braces stand for several words, loops read files.
+    {"H=(gpu{01..04} login{a,b}); N=${#H[@]}\n" RUN("--tensor-model-parallel-size $((N - 4))"), "tp", "2"},
+    {"H=($(nowhere)); N=${#H[@]}\n" RUN("--tensor-model-parallel-size $N"), "tp", "(not said)"},
+    {"printf 'TP=2\\n# x\\nPP=4\\n' > c; while IFS='=' read -r k v; do [[ $k == \\#* ]] && continue; export \"$k=$v\"; "
+     "done < c\n" RUN("--tensor-model-parallel-size $TP --pipeline-model-parallel-size $PP"),
+     "pp", "4"},
+    {"N=0; while read a b; do N=$((N + b)); done <<E\nx 1\ny 3\nE\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    // Scripts that are not beside, wrappers between, names that stand for others.
+    {"./distributed_train.sh 4 /data --model resnet50 -b 32 --amp\n", "gpus", "4"},
+    {"srun -N 2 --ntasks-per-node 8 --gpus-per-node 8 wrap2rank ./train.py --model gpt2 --batch-size 2\n", "gpus",
+     "16"},
+    {"jsrun -n4 -a6 -c42 -g6 -r1 python train.py --model gpt2 --batch-size 2\n", "gpus", "24"},
+    {"torchrun --nproc_per_node 8 train.py --model deepseek-ai/DeepSeek-R1-Distill-Qwen-7B --batch-size 2\n", "model",
+     "qwen2.5-7b"},
+    {"mkdir -p c/par; printf 'defaults:\\n  - par: small\\n  - _self_\\nmodel: gpt2\\n' > c/t.yaml; echo 'tp: 2' > "
+     "c/par/small.yaml; echo 'tp: 4' > c/par/wide.yaml\ntorchrun --nproc_per_node 8 train.py --config-path c "
+     "--config-name t par=wide batch_size=2\n",
+     "tp", "4"},
     // Files that grow line by line.
     {"echo 'a slots=8' > h; echo 'b slots=8' >> h 2>&1\n" DEEPSPEED, "gpus", "16"},
     {"echo a slots=8 | tee h; echo b slots=8 | tee -a h\n" DEEPSPEED, "gpus", "16"},

@@ -42,6 +42,9 @@
 #define TORCHRUN                                                                                                       \
     "torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 12 --hidden-size 768 --num-attention-heads 12 "          \
     "--seq-length 1024 --micro-batch-size 1"
+#define PYTHON                                                                                                         \
+    "import subprocess\nsubprocess.run(['torchrun', '--nproc_per_node=8', 'train.py', '--model=gpt2', "                \
+    "'--batch-size=1'])\n"
 #define ANSWER "{\"format\":\"lockstep-answer\",\"format_version\":1,\"kind\":\"run\",\"points\":[{}"
 
 // A file of `head`, then `row` again and again, then, where `middle` is given, that and `more` as often, then `tail`.
@@ -252,6 +255,13 @@ static const Shape shapes[] = {
      ",\"key %1$d\":%1$d", .tail = "}", .most = 4 * MB},
     {"launcher in Python", LAUNCH, "l.py", 0, "cmd = ['torchrun', '--nproc_per_node=8', 'train.py'",
      ", '--key-%1$d', '1'", .tail = "]\nsubprocess.run(cmd)\n", .most = 4 * MB},
+    {"names of a program in Python", LAUNCH, "l.py", 0, PYTHON, "x%1$d = x%2$d + %1$d\n", .tail = "", .most = 4 * MB},
+    {"functions of a program in Python", LAUNCH, "l.py", 0, PYTHON, "def f%1$d(a=1):\n    return f%2$d(a) + a\n",
+     .tail = "", .most = 4 * MB},
+    {"calls of a program in Python", LAUNCH, "l.py", 0, PYTHON, "TrainingArguments(a%1$d=%1$d)\n", .tail = "",
+     .most = 4 * MB},
+    {"one line of a program in Python", LAUNCH, "l.py", 0, PYTHON "x = 1", " + [%1$d][0]", .tail = "\n",
+     .most = 4 * MB},
     {"answer of a run", "explain {}", "a.json", 0, ANSWER, ",{\"name\":\"p%1$d\",\"step_s\":%1$d}", .tail = "]}"},
     {"answer of a run, drawn", "report {}", "a.json", 0, ANSWER, ",{\"name\":\"p%1$d\",\"step_s\":%1$d}", .tail = "]}"},
 };

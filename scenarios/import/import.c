@@ -154,9 +154,37 @@ const char *reading_path_from(Reading *r, const char *file, const char *path) {
     return *folder ? arena_printf(r->arena, "%s/%s", folder, path) : path;
 }
 
+// Of Hydra's "defaults" those before or behind _self_, which are files of parts: "trainer: ddp", as the command line
+// chooses them.
+static void read_parts(Reading *r, const char *shown, const Json *defaults, bool behind) {
+    const char *outer = r->below;
+    bool passed = false;
+    for (int i = 0; defaults && defaults->kind == JSON_LIST && i < defaults->count && r->bases < READING_BASES; i++) {
+        const Json *item = &defaults->items[i],
+                   *pair = item->kind == JSON_OBJECT && item->count ? &item->items[0] : NULL;
+        const char *name = tree_text(r->arena, pair ? pair : item), *group = pair ? pair->key : NULL;
+        if (name && strcmp(name, "_self_") == 0) passed = true;
+        if (!name || passed != behind || strcmp(name, "_self_") == 0) continue;
+        if (group && strrchr(group, ' ')) group = strrchr(group, ' ') + 1; // "override /trainer"
+        if (group && *group == '/') group++;
+        const Said *chosen = group && r->choices ? said_find(r->choices, group) : NULL;
+        if (chosen) name = chosen->value, said_add(r->arena, &r->groups, chosen->name, name, chosen->where, chosen->by);
+        const char *file = arena_printf(r->arena, "%.100s%s%.200s%s", group ? group : "", group ? "/" : "", name,
+                                        strchr(name, '.') ? "" : ".yaml");
+        char *part =
+            arena_printf(r->arena, "%s%s%.100s", outer ? outer : "", outer && group ? "." : "", group ? group : "");
+        for (char *at = part; *at; at++)
+            if (*at == '/') *at = '.';
+        r->below = part, r->bases++;
+        reading_config(r, reading_path_from(r, shown, file), item->where);
+        r->below = outer, r->bases--;
+    }
+}
+
 void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
-    const char *dot = strrchr(shown, '.');
+    const char *dot = strrchr(shown, '.'), *below = strstr(text, "@package _global_") ? NULL : r->below;
+    const Json *defaults = NULL;
     if (dot && strcmp(dot, ".toml") == 0) {
         toml_read(r->arena, &list, shown, text, bytes, BY_FILE, r->problems);
     } else if (dot && strcmp(dot, ".py") == 0) {
@@ -172,18 +200,30 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
             reading_config(r, reading_path_from(r, shown, base), tree->where);
             r->bases--;
         }
+        defaults = tree_get(tree, "defaults");
+        bool orders = false; // without a word the file beats its parts
+        for (int i = 0; defaults && i < defaults->count; i++) {
+            const char *item = tree_text(r->arena, &defaults->items[i]);
+            orders = orders || (item && strcmp(item, "_self_") == 0);
+        }
+        read_parts(r, shown, defaults, false);
+        if (!orders) defaults = NULL;
         if (tree) said_of_tree(r->arena, &list, tree, BY_FILE, r->problems);
     }
     said_resolve(r->arena, &list);
     const Said *launch = said_find(&list, "accelerate_config"); // TRL's; it says less than what names it
     if (launch && r->bases++ < READING_BASES) reading_config(r, launch->value, launch->where);
     for (int i = 0; i < list.count; i++) {
-        said_add(r->arena, &r->said, list.items[i].name, list.items[i].value, list.items[i].where, list.items[i].by);
+        if (strncmp(list.items[i].name, "defaults.", 9) == 0) continue;
+        const char *name = list.items[i].name;
+        if (below && *below) name = arena_printf(r->arena, "%s.%s", below, name);
+        said_add(r->arena, &r->said, name, list.items[i].value, list.items[i].where, list.items[i].by);
         bool names = same_word(list.items[i].name, "deepspeed") ||
                      same_word(list.items[i].name, "deepspeed_config.deepspeed_config_file");
         if (names && strstr(list.items[i].value, ".json")) reading_config(r, list.items[i].value, list.items[i].where);
         if (same_word(list.items[i].name, "hostfile")) read_hostfile(r, list.items[i].value, list.items[i].where);
     }
+    read_parts(r, shown, defaults, true);
 }
 
 bool reading_config(Reading *r, const char *path, Where where) {
@@ -282,6 +322,24 @@ static const char *shown_value(Reading *r, const char *value) {
     return copy;
 }
 
+// $NAME, ${NAME}, $(NAME) somewhere in what was read.
+static bool script_uses(const Reading *r, const char *name) {
+    size_t length = strlen(name);
+    for (int i = 0; i < r->texts.count; i++)
+        for (const char *at = r->texts.items[i].text; (at = strchr(at, '$')) != NULL;) {
+            at += 1 + (at[1] == '{' || at[1] == '(');
+            if (strncmp(at, name, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_') return true;
+        }
+    return false;
+}
+
+static bool was_read(const Reading *r, const char *path) {
+    bool read = false;
+    for (int i = 0; strchr(path, '.') && i < r->texts.count; i++)
+        read = read || strcmp(r->texts.items[i].file, path) == 0;
+    return read || (strchr(path, '.') && r->shell && shell_file(r->shell, path));
+}
+
 // The first row that means the name; or NULL.
 static const ImportOption *row_of(const ImportOption *table, const char *name) {
     while (table->spelling && !spelling_means(table->spelling, name)) table++;
@@ -291,10 +349,27 @@ static const ImportOption *row_of(const ImportOption *table, const char *name) {
 // "--trainer.precision" of a program whose own options have no sections: it refuses to start.
 static bool is_foreign(const ImportSoftware *software, const Said *said) {
     if (said->by != BY_COMMAND || strncmp(said->name, "--", 2) != 0 || !strchr(said->name, '.')) return false;
-    for (int t = 0; software->tables[t] && software->tables[t + 1]; t++) // the last is what all call alike
-        for (const ImportOption *row = software->tables[t]; row->spelling; row++)
-            if (strchr(row->spelling, '.')) return false;
+    for (const ImportOption *row = software->tables[0]; row && row->spelling; row++) // its own
+        if (strchr(row->spelling, '.')) return false;
+    for (int t = 1; software->tables[t - 1] && software->tables[t];
+         t++) // those of its kin; the last is what all call alike
+        if (software->tables[t + 1] && row_of(software->tables[t], said->name)) return false;
     return true;
+}
+
+// What a program makes of a setting and says by another name is not what the setting says.
+static bool is_made_of(const Reading *r, const Said *said, const char *to) {
+    const ImportLines *taken = &r->import->taken;
+    const char *own = said->name + strspn(said->name, "-");
+    if (!said_find(&r->used, own)) return false;
+    for (int i = taken->count - 1; i >= 0; i--) {
+        const ImportLine *line = &taken->items[i];
+        const char *name = line->name + strspn(line->name, "-");
+        if (line->why && strcmp(line->why, to) == 0)
+            return !spelling_means(name, own) && !spelling_means(own, name) && line->where.file &&
+                   file_ends_in(line->where.file, ".py");
+    }
+    return false;
 }
 
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
@@ -314,6 +389,10 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
                       taken ? "its value is not known without running something" : "this value is not understood",
                       said->where);
         } else {
+            if (is_made_of(r, said, row->to)) {
+                list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
+                return;
+            }
             bool lasts = strcmp(row->to, "steps") == 0 || strcmp(row->to, "samples") == 0;
             if (*taken) hear(r, row->to, taken, said->where);
             list_line(r, lasts ? &r->import->idle : &r->import->taken, said->name, value,
@@ -328,10 +407,14 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
     } else if (row) {
         list_line(r, row->effect == OPEN ? &r->import->open : &r->import->idle, said->name, value, row->to,
                   said->where);
-    } else if (said_find(&r->used, said->name)) {
-        list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
+    } else if (table && script_uses(r, said->name)) {
+        list_line(r, &r->import->idle, said->name, value, "where the script uses it", said->where);
+    } else if (was_read(r, said->value)) {
+        list_line(r, &r->import->taken, said->name, value, "what it says", said->where);
     } else if (is_nothing(said->value) || (!table && !foreign && is_beside(said->name))) {
         list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+    } else if (said_find(&r->used, said->name + strspn(said->name, "-"))) {
+        list_line(r, &r->import->taken, said->name, value, "where the program uses it", said->where);
     } else {
         list_line(r, &r->import->open, said->name, value, "not known here", said->where);
     }
@@ -339,7 +422,20 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
 
 // ---- Which software.
 
+// "a|b": the text of a program imports one of these, or what is below it.
+static bool imports(const Reading *r, const char *packages) {
+    for (int i = 0; i < r->imports.count; i++) {
+        const char *name = r->imports.items[i].name;
+        for (const char *at = packages; *at; at += strcspn(at, "|"), at += *at == '|') {
+            size_t length = strcspn(at, "|");
+            if (strncmp(name, at, length) == 0 && (name[length] == '\0' || name[length] == '.')) return true;
+        }
+    }
+    return false;
+}
+
 static bool is_marked(const Reading *r, const char *mark) {
+    if (strncmp(mark, "import ", 7) == 0) return imports(r, mark + 7);
     if (*mark == '@') return r->program && strcasestr(r->program, mark + 1);
     for (size_t length; *mark; mark += length + (mark[length] == '+')) {
         length = strcspn(mark, "+");
@@ -348,10 +444,15 @@ static bool is_marked(const Reading *r, const char *mark) {
     return true;
 }
 
+// A program in sight that trains by itself is not of software that it does not import, whatever its options are called.
+static bool is_another(const Reading *r, const ImportSoftware *software) {
+    return software->packages && imports(r, "torch|jax|tensorflow") && !imports(r, software->packages);
+}
+
 static const ImportSoftware *which_software(const Reading *r) {
     const ImportTables *all = import_tables();
     for (int s = 0; s < all->software_count; s++)
-        for (const char *at = all->software[s].marks; *at;) {
+        for (const char *at = all->software[s].marks; *at && !is_another(r, &all->software[s]);) {
             size_t length = strcspn(at, "|"), bare = length;
             while (bare > 0 && at[bare - 1] == ' ') bare--;
             if (is_marked(r, arena_printf(r->arena, "%.*s", (int)bare, at))) return &all->software[s];
@@ -414,8 +515,7 @@ static void read_log(Reading *r, const char *name, const char *text, size_t byte
 }
 
 static bool is_manifest(const char *path, const char *text) {
-    (void)path;
-    if (strncmp(text, "#!", 2) == 0) return false; // a script that writes one
+    if (file_ends_in(path, ".ipynb") || strncmp(text, "#!", 2) == 0) return false; // a script that writes one
     return (has_line_with(text, "apiVersion:") && has_line_with(text, "kind:")) ||
            (has_line_with(text, "resources:") && has_line_with(text, "run:")) || is_task(text) ||
            (*text == '{' && strstr(text, "\"apiVersion\"") && strstr(text, "\"kind\""));
@@ -445,14 +545,17 @@ static bool is_config(const char *path, const char *text) {
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh", ".sbatch", ".slurm", ".bash", ".py", ".pbs", ".lsf", ".qsub", NULL};
+    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
+                                          ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
     static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
     return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
     bool python = strncmp(text, "#!", 2) == 0 && memmem(text, strcspn(text, "\n"), "python", 6);
-    if (python || file_ends_in(name, ".py"))
+    if (file_ends_in(name, ".ipynb"))
+        read_notebook(r, name, text, bytes);
+    else if (python || file_ends_in(name, ".py"))
         read_python(r, name, text, bytes);
     else if (is_makefile(name))
         read_make(r, name, text, bytes);

@@ -174,6 +174,10 @@ static void add_launch(Reading *r, const Launcher *launcher, const ShellWords *w
     read_options(r, &own, begin, &launch.own, where, false);
     if (program < words->count) {
         launch.program = words->items[program].text;
+        launch.words = (ShellWords){words->items + program + 1, words->count - program - 1, words->count - program - 1};
+        const char *behind = program + 1 < words->count ? words->items[program + 1].text : "-";
+        bool model = strcmp(launcher->name, "litgpt") == 0 && *behind != '-' && !is_config(behind); // "finetune NAME"
+        if (model) add_word(r, &launch.arguments, "checkpoint_dir", behind, words->items[program + 1].line, where);
         read_options(r, &rest, program + 1, &launch.arguments, where, true);
     }
     launch.weight = launch.arguments.count + (launcher == &python ? 0 : 40);
@@ -211,8 +215,15 @@ static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end,
                                                                               "-r",        "--rs_per_host",
                                                                               "-npernode", "--npernode",
                                                                               "-N"};
-    for (int i = begin; i + 1 < end; i++) {
-        const char *option = words->items[i].text, *value = words->items[i + 1].text;
+    int each = 1; // of jsrun's resource sets
+    for (int i = begin; i < end; i++)
+        if (strncmp(words->items[i].text, "-a", 2) == 0)
+            each = atoi(words->items[i].text[2] || i + 1 == end ? words->items[i].text + 2 : words->items[i + 1].text);
+    for (int i = begin; i < end; i++) {
+        const char *option = words->items[i].text, *value = i + 1 < end ? words->items[i + 1].text : "";
+        if (option[0] == '-' && strchr("nr", option[1]) && isdigit((unsigned char)option[2])) // "-n8", "-r1"
+            value = option + 2, option = option[1] == 'n' ? "-n" : "-r";
+        if (each > 1 && strchr("nr", option[1]) && !option[2]) value = arena_printf(r->arena, "%d", each * atoi(value));
         for (int k = 0; k < 4; k++)
             if (strcmp(option, ranks[k]) == 0) said_add(r->arena, &r->step, "mpi_ranks", value, where, BY_COMMAND);
         for (int k = 0; k < 5; k++)
@@ -257,8 +268,36 @@ static void read_docker_gpus(Reading *r, const ShellWords *words, int end, Where
     }
 }
 
+// Scripts of projects that everybody has and few keep beside: "distributed_train.sh 8 …" of timm, OpenMMLab's
+// "dist_train.sh CONFIG 8 …" and "slurm_train.sh PARTITION NAME CONFIG …". False: it is none of them.
+static bool run_known_script(Reading *r, const ShellWords *words, int at, Where where) {
+    static const struct {
+        const char *name, *program;
+        int config, gpus, rest; // words behind the name; 0: not said there
+    } known[] = {{"distributed_train.sh", "train.py", 0, 1, 2},
+                 {"dist_train.sh", "tools/train.py", 1, 2, 3},
+                 {"slurm_train.sh", "tools/train.py", 3, 0, 5}};
+    const char *base = base_name(words->items[at].text);
+    size_t bytes = 0, k = 0;
+    const char *shown;
+    while (k < sizeof known / sizeof *known && strcmp(known[k].name, base) != 0) k++;
+    if (k == sizeof known / sizeof *known || reading_near(r, words->items[at].text, where, &bytes, &shown))
+        return false;
+    ShellWords *own = ARENA_NEW(r->arena, ShellWords);
+    const char *gpus = known[k].gpus && at + known[k].gpus < words->count ? words->items[at + known[k].gpus].text
+                                                                          : shell_value(r->shell, "GPUS_PER_NODE");
+    const char *const head[] = {"torchrun", "--nproc_per_node", gpus ? gpus : "8", known[k].program};
+    for (int i = 0; i < 4; i++) LIST_PUSH(r->arena, own, ((ShellWord){head[i], words->items[at].line}));
+    if (known[k].config && at + known[k].config < words->count)
+        LIST_PUSH(r->arena, own, words->items[at + known[k].config]);
+    for (int i = at + known[k].rest; i < words->count; i++) LIST_PUSH(r->arena, own, words->items[i]);
+    launch_words(r, own, where);
+    return true;
+}
+
 // The script at words[at], with what stands behind it.
 static void run_script(Reading *r, const ShellWords *words, int at, Where where) {
+    if (run_known_script(r, words, at, where)) return;
     ShellWords *arguments = ARENA_NEW(r->arena, ShellWords);
     *arguments = (ShellWords){words->items + at + 1, words->count - at - 1, words->count - at - 1};
     shell_run_file(r->shell, words->items[at].text, arguments, where);
@@ -416,8 +455,8 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
             return;
         } else if (is_python(word)) {
             if (launch_python(r, words, at, where)) return;
-        } else if (at == 0 && file_ends_in(word, ".py")) {
-            add_launch(r, &python, words, at, at, where);
+        } else if ((at == 0 || behind > 0) && file_ends_in(word, ".py")) { // by whatever wraps it
+            add_launch(r, &python, &rest, 0, 0, where);
             return;
         }
     }
@@ -490,6 +529,7 @@ static void take_neox(Reading *r, const Launch *launch) {
         if (strcmp(said->name, "-d") == 0 || strcmp(said->name, "--conf_dir") == 0) folder = said;
     }
     const char *list = folder ? folder->value : NULL;
+    if (folder) said_add(r->arena, &r->used, folder->name + 1, list, folder->where, folder->by);
     const char *comma = list ? strchr(list, ',') : NULL;
     const char *dir = comma ? arena_printf(r->arena, "%.*s", (int)(comma - list), list) : list ? list : ".";
     for (const char *at = comma ? comma + 1 : NULL; at && *at;) {
@@ -537,21 +577,6 @@ static const char *module_file(Reading *r, const char *program) {
     return path;
 }
 
-// Modules of its own that lie beside it ("import model", "from lib.data import …") say less than the program.
-static void read_imported(Reading *r, const char *file, const char *text, const Launch *launch) {
-    enum { MOST_MODULES = 6 };
-    int modules = 0;
-    for (const char *at = text; *at && modules < MOST_MODULES; at += strcspn(at, "\n"), at += *at == '\n') {
-        size_t word = strncmp(at, "import ", 7) == 0 ? 7 : strncmp(at, "from ", 5) == 0 ? 5 : 0;
-        const char *name = arena_printf(r->arena, "%.*s", (int)strcspn(at + word, " ,\r\n"), at + word);
-        const char *path = word ? module_file(r, name) : NULL, *shown;
-        size_t bytes = 0;
-        const char *own =
-            path ? reading_file(r, reading_path_from(r, file, path), launch->where, &bytes, &shown) : NULL;
-        if (own) read_python_program(r, shown, own, bytes, &launch->arguments), modules++;
-    }
-}
-
 // What the program that is started says in its own text, where that lies beside: weaker than what it is told.
 static void take_program(Reading *r, const Launch *launch) {
     size_t bytes = 0;
@@ -559,8 +584,8 @@ static void take_program(Reading *r, const Launch *launch) {
     bool is_file = file_ends_in(launch->program, ".py") && strcmp(launch->program, r->file) != 0;
     const char *path = is_file ? launch->program : module_file(r, launch->program);
     const char *text = path ? reading_near(r, path, launch->where, &bytes, &shown) : NULL;
+    r->choices = &launch->arguments, r->given = &launch->words;
     if (!text) return;
-    read_imported(r, shown, text, launch);
     read_python_program(r, shown, text, bytes, &launch->arguments);
 }
 
@@ -623,6 +648,7 @@ void launch_choose(Reading *r) {
     if (!strstr(best->program, "deepy.py")) take_configs(r, &best->arguments);
     for (int i = 0; i < best->arguments.count; i++) {
         const Said *said = &best->arguments.items[i];
+        if (said_find(&r->groups, said->name)) continue;
         if (!take_object(r, said)) said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
     }
     if (r->launches.count > 1 && best->weight < 20)
@@ -747,13 +773,19 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
     }
 }
 
+void launch_command(Reading *r, const ShellWords *words, Where where) {
+    on_command(r, reading_shell(r), &(ShellCommand){words, NULL, where});
+}
+
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {
     const char *shown;
     return reading_near(context, path, where, bytes, &shown);
 }
 
+static const char *printed_by_python(void *context, const char *text) { return read_python_prints(context, text); }
+
 Shell *reading_shell(Reading *r) {
-    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside});
+    if (!r->shell) r->shell = shell_create(r->arena, (ShellHooks){r, on_command, read_beside, printed_by_python});
     return r->shell;
 }
 

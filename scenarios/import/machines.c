@@ -265,7 +265,7 @@ static const struct Scheduler {
     struct {
         const char *head, *name;
     } numbers[8];
-    const char *types[4];
+    const char *types[5];
 } schedulers[] = {
     {"#PBS", // -l select=4:ncpus=64:ngpus=8:gpu_model=a100, -l nodes=4:ppn=8:gpus=8, -J 1-6
      {{"select=", "nodes"},
@@ -274,7 +274,7 @@ static const struct Scheduler {
       {":gpus=", "gpus-per-node"},
       {"-J ", "array"},
       {"-t ", "array"}},
-     {"gpu_type=", "gpu_model=", "gputype=", "accelerator"}},
+     {"gpu_type=", "gpu_model=", "gputype=", "accelerator", "system="}},
     {"#BSUB", // -n 16 -R "span[ptile=4]" -gpu "num=4:gmodel=NVIDIAA100", -nnodes 6
      {{"-nnodes ", "nodes"}, {"ptile=", "ntasks-per-node"}, {"num=", "gpus-per-node"}, {"-n ", "ntasks"}},
      {"gmodel=", "gpu_model0==", "gpu_model=="}},
@@ -293,7 +293,7 @@ static void read_scheduler(Reading *r, const struct Scheduler *scheduler, const 
             said_add(r->arena, &r->machine, scheduler->numbers[i].name, arena_printf(r->arena, "%d", number), where,
                      BY_MACHINES);
     }
-    for (int i = 0; i < 4 && scheduler->types[i]; i++) {
+    for (int i = 0; i < 5 && scheduler->types[i]; i++) {
         const char *type = strstr(line, scheduler->types[i]);
         if (!type) continue;
         type += strcspn(type, "=");
@@ -356,6 +356,7 @@ void set_slurm(Reading *r) {
     set_number(r, "SLURM_GPUS", m->gpus);
     set_number(r, "SLURM_TASKS_PER_NODE", m->tasks_per_node);
     set_number(r, "PBS_NUM_NODES", m->nodes);
+    set_number(r, "LSB_NODES", m->nodes);
     const char *array = said_value(&r->machine, "array"); // the first of its tasks
     set_number(r, "SLURM_ARRAY_TASK_ID", array ? atof(array) : 0);
     set_number(r, "PBS_ARRAY_INDEX", array ? atof(array) : 0);

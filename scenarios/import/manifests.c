@@ -1,4 +1,5 @@
 // Jobs of Kubernetes and SkyPilot: how many machines with which GPUs, and the command that they start.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,16 +47,19 @@ static double pod_gpus(Reading *r, const Json *pod) {
     return 0;
 }
 
-static bool names_gpu(const char *key) {
-    return strstr(key, "gpu.product") || strstr(key, "accelerator") || strstr(key, "instance-type");
+// By its key, or because its value is one's name: "node.acme.ai/type: h200".
+static bool names_gpu(Reading *r, const char *key, const char *value) {
+    bool named = value[strcspn(value, "0123456789")] && isalpha((unsigned char)*value) && node_said(r, value);
+    return named || strstr(key, "gpu.product") || strstr(key, "accelerator") || strstr(key, "instance-type");
 }
 
 // nodeAffinity: matchExpressions of whatever depth.
 static const char *affine_gpu(Reading *r, const Json *tree, int depth, int *left) {
     const char *key = text_at(r, tree, "key"), *found = NULL;
     const Json *values = tree_get(tree, "values");
-    if (key && names_gpu(key) && values && values->kind == JSON_LIST && values->count)
-        return tree_text(r->arena, &values->items[0]);
+    const char *first =
+        values && values->kind == JSON_LIST && values->count ? tree_text(r->arena, &values->items[0]) : NULL;
+    if (key && first && names_gpu(r, key, first)) return first;
     bool within = tree && (tree->kind == JSON_LIST || tree->kind == JSON_OBJECT) && depth < 6;
     for (int i = 0; within && i < tree->count && !found && --*left > 0; i++)
         found = affine_gpu(r, &tree->items[i], depth + 1, left);
@@ -66,7 +70,7 @@ static const char *pod_gpu(Reading *r, const Json *pod) {
     const Json *selector = tree_get(pod, "nodeSelector");
     for (int i = 0; selector && selector->kind == JSON_OBJECT && i < selector->count; i++) {
         const char *key = selector->items[i].key, *value = tree_text(r->arena, &selector->items[i]);
-        if (value && names_gpu(key)) return value;
+        if (value && names_gpu(r, key, value)) return value;
     }
     int left = 1000; // aliases may stand for one place many times
     return affine_gpu(r, tree_at(pod, "affinity.nodeAffinity"), 0, &left);

@@ -91,6 +91,30 @@ static const char *called(Make *m, const char *text, const Rule *rule) {
     return which == 0 ? arena_printf(m->r->arena, "%d", count) : which == 2 ? last : "";
 }
 
+// $(shell COMMAND): what it would print, where that is known.
+static const char *printed(Make *m, const char *command, const Rule *rule) {
+    const char *text = arena_printf(m->r->arena, "$(%s)", expand(m, command, rule));
+    ShellWords words = {0};
+    shell_expand_words(reading_shell(m->r), text, text + strlen(text), 0, &words);
+    return shell_joined(reading_shell(m->r), &words, 0);
+}
+
+// $(if CONDITION,THEN,ELSE), $(or A,B)
+static const char *chosen(Make *m, const char *text, const Rule *rule) {
+    bool either = *text == 'o';
+    const char *parts[3] = {"", "", ""};
+    int count = 0;
+    for (const char *at = text + 3; count < 3; count++) {
+        size_t length = 0;
+        for (int depth = 0; at[length] && (depth > 0 || at[length] != ','); length++)
+            depth += strchr("({", at[length]) ? 1 : strchr(")}", at[length]) ? -1 : 0;
+        parts[count] = expand(m, arena_printf(m->r->arena, "%.*s", (int)length, at), rule);
+        at += length + (at[length] == ',');
+    }
+    if (either) return *parts[0] ? parts[0] : *parts[1] ? parts[1] : parts[2];
+    return is_known(parts[0]) ? *parts[0] ? parts[1] : parts[2] : unknown;
+}
+
 static const char *said_by(Make *m, const char *name, const Rule *rule) {
     const Variable *variable = variable_named(m, name);
     if (variable) return value_of(m, variable, rule);
@@ -101,6 +125,8 @@ static const char *said_by(Make *m, const char *name, const Rule *rule) {
     if (rule && strcmp(name, "^") == 0) return rule->needs;
     if (rule && strcmp(name, "<") == 0)
         return arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs);
+    if (strncmp(name, "shell ", 6) == 0) return printed(m, name + 6, rule);
+    if (strncmp(name, "if ", 3) == 0 || strncmp(name, "or ", 3) == 0) return chosen(m, name, rule);
     const char *value = called(m, name, rule);
     return value ? value : strpbrk(name, " ,:") ? unknown : "";
 }

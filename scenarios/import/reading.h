@@ -21,6 +21,7 @@ typedef struct Launch {
     const Launcher *launcher;
     const char *program; // its file or module
     SaidList own, arguments;
+    ShellWords words;         // the same arguments as they stand there
     SaidList step;            // what stood before it: srun's and mpirun's, and sbatch's
     const Machines *machines; // of the job that is submitted; NULL: those of the file
     Where where;
@@ -51,8 +52,9 @@ typedef struct Reading {
     SaidList said;    // of the software, weakest first
     SaidList machine; // of launchers, schedulers, manifests
     SaidList environment;
-    SaidList used; // options whose value the program itself hands on
-    SaidList step; // of srun and mpirun around what is being read
+    SaidList used;    // options whose value the program itself hands on
+    SaidList imports; // of programs in Python that are in sight
+    SaidList step;    // of srun and mpirun around what is being read
     Machines machines;
     struct {
         Host *items;
@@ -73,8 +75,13 @@ typedef struct Reading {
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
-    int files; // that were read
-    int bases; // configurations within each other
+    const ShellWords *given; // words of the program's command line; NULL: nobody started it
+    const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
+    SaidList groups;         // of these the ones that were such a choice
+    const char *below;       // in which part of a configuration a file stands; or NULL
+    int files;               // that were read
+    int prints;              // programs of Python whose output was asked for
+    int bases;               // configurations within each other
     int above; // folders above the file's own that are of its project, in which paths are looked for as well
 } Reading;
 
@@ -105,14 +112,17 @@ bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, 
 
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
 void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c: a launcher, a program
+void read_notebook(Reading *r, const char *file, const char *text, size_t bytes); // the program of its cells
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
 void read_python_settings(Reading *r, const char *file, const char *text, size_t bytes);
-bool is_makefile(const char *path); // read_make.c
+const char *read_python_prints(Reading *r, const char *text); // what a few lines print; NULL: it is not known
+bool is_makefile(const char *path);                           // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
-void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
+void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c
+void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
 void launch_choose(Reading *r);                                          // launch.c
@@ -120,5 +130,6 @@ void read_hostfile(Reading *r, const char *path, Where where);           // mach
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
-const char *remarked_gpu(Reading *r, Where *where);                    // remarks.c: by comments of one file; or NULL
-void settle(Reading *r, const ImportSoftware *software);               // settle.c
+const char *node_said(Reading *r, const char *said);     // settle.c: a node with the GPU that is called so; or NULL
+const char *remarked_gpu(Reading *r, Where *where);      // remarks.c: by comments of one file; or NULL
+void settle(Reading *r, const ImportSoftware *software); // settle.c

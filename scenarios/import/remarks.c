@@ -79,8 +79,9 @@ static void read_comments(Reading *r, const Catalogue *catalogue, const char *fi
     int line = 1;
     for (const char *at = text; *at && at - text < BYTES_READ; line++) {
         const char *end = at + strcspn(at, "\n");
+        bool opens = at == text && strncmp(at, "\"\"\"", 3) == 0; // of a program in Python the first line
         for (const char *mark = at; mark < end; mark++)
-            if (*mark == '#' && mark[1] != '!' && (mark == at || isblank((unsigned char)mark[-1]))) {
+            if (opens || (*mark == '#' && mark[1] != '!' && (mark == at || isblank((unsigned char)mark[-1])))) {
                 read_comment(r, catalogue, mark + 1, end, (Where){file, line}, remark);
                 break;
             }

@@ -120,12 +120,22 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
     return NULL;
 }
 
+// Partitions and machines of centres that have one type of GPU, by their names there.
+static const char *gpu_of_site(const char *word) {
+    static const char *const sites[][2] = {
+        {"polaris", "A100-40GB"}, {"perlmutter", "A100-40GB"}, {"gpuvolta", "V100-32GB"}, {"summit", "V100-16GB"},
+        {"standard-g", "MI250X"}, {"small-g", "MI250X"},       {"frontier", "MI250X"}};
+    for (size_t i = 0; i < sizeof sites / sizeof *sites; i++)
+        if (strcasecmp(word, sites[i][0]) == 0) return sites[i][1];
+    return word;
+}
+
 // Of "a100|h100" the first that is known.
-static const char *node_said(Reading *r, const char *said) {
+const char *node_said(Reading *r, const char *said) {
     const char *node = NULL, *gpu = NULL;
     for (int cards = 0; cards < 2 && said && !node; cards++)
         for (const char *at = said; *at && !node; at += strcspn(at, "&|,[]()!* "), at += !!*at) {
-            const char *word = arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at);
+            const char *word = gpu_of_site(arena_printf(r->arena, "%.*s", (int)strcspn(at, "&|,[]()!* "), at));
             if (*word)
                 node = cards ? node_of_cards(r, word, r->machines.per_node)
                              : node_with(r, word, r->machines.per_node, &gpu);
@@ -174,7 +184,15 @@ static void settle_machines(Reading *r) {
         problem_hint(r->problems, "numbers must agree");
     }
     bool alone = m->gpus <= 0 && r->program && strncmp(r->program, "python ", 7) == 0;
-    if (alone && !r->asked->no_machines) {
+    const char *every = said_value(&r->said, "every_gpu"), *theirs = every && m->gpu ? node_said(r, m->gpu) : NULL;
+    if (alone && every && !r->asked->no_machines) {
+        const NodeType *node =
+            theirs ? find_node(r->arena, catalogue_builtin(r->arena), theirs, (Where){0}, problems_create(r->arena))
+                   : NULL;
+        m->gpus = m->per_node = m->per_node > 0 ? m->per_node : node ? node->gpu_count : 8, m->nodes = 1;
+        list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus),
+                  "all of a machine, whose number nothing says", where);
+    } else if (alone && !r->asked->no_machines) {
         m->nodes = m->per_node = m->gpus = 1;
         list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",
                   where);

@@ -41,11 +41,47 @@ static bool is_as_large(const Model *model, const char *said) {
     return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
 }
 
+// What is trained on from another model, or is called otherwise, has the other's shape.
+static const char *original_of(Reading *r, const char *name) {
+    static const char *const derived[][2] = {{"deepseek-r1-distill-qwen-", "qwen2.5-"},
+                                             {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+                                             {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
+                                             {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
+                                             {"olmo-2-1124-", "olmo-2-"},
+                                             {"olmo-2-0325-", "olmo-2-"},
+                                             {"flan-t5-", "t5-v1.1-"},
+                                             {"bloomz-", "bloom-"},
+                                             {"qwq-", "qwen2.5-"},
+                                             {"zephyr-", "mistral-"},
+                                             {"dolly-v2-3b", "pythia-2.8b"},
+                                             {"dolly-v2-7b", "pythia-6.9b"},
+                                             {"dolly-v2-12b", "pythia-12b"},
+                                             {"phi-3.5-mini", "phi-3-mini"},
+                                             {"camembert-base", "roberta-base"},
+                                             {"electra-base", "bert-base"},
+                                             {"electra-large", "bert-large"},
+                                             {"dinov2-", "vit-"},
+                                             {"swin_t", "swin-tiny"},
+                                             {"swin_s", "swin-small"},
+                                             {"swin_b", "swin-base"},
+                                             {"swin_v2_t", "swin-v2-tiny"},
+                                             {"swin_v2_s", "swin-v2-small"},
+                                             {"swin_v2_b", "swin-v2-base"}};
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
+        size_t length = strlen(derived[i][0]);
+        bool whole = derived[i][0][length - 1] == '-' || !isalnum((unsigned char)name[strnlen(name, length)]);
+        if (strncasecmp(name, derived[i][0], length) == 0 && whole)
+            return arena_printf(r->arena, "%s%.100s", derived[i][1], name + length);
+    }
+    return name;
+}
+
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
     const char *slash = strrchr(said, '/');
-    const char *begin = slash && slash[1] ? slash + 1 : said;
+    const char *begin = original_of(r, slash && slash[1] ? slash + 1 : said);
+    if (slash && begin != slash + 1) said = begin; // of its size, too
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (file_ends_in(begin, endings[i]))
             begin = arena_printf(r->arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
@@ -278,6 +314,12 @@ void settle_shape(Reading *r) {
     if (experts && !heard(r, "experts_per_token") && heard(r, "layers")) // as Megatron's --moe-router-topk, --topk
         hear(r, "experts_per_token", strcmp(r->import->software, "Megatron-DeepSpeed") == 0 ? "1" : "2",
              experts->where);
+    const Heard *swiglu = heard(r, "gated_mlp");
+    bool megatron =
+        strncmp(r->import->software, "Megatron-LM", 11) == 0 || strcmp(r->import->software, "Megatron-DeepSpeed") == 0;
+    if (megatron && swiglu && says_yes(swiglu->value) && !heard(r, "ffn") &&
+        heard_number(r, "hidden", 0) > 0) // its own rule
+        hear_number(r, "ffn", 64 * floor(8 * heard_number(r, "hidden", 0) / 3 / 64), swiglu->where);
     if (r->program && strstr(r->program, "pretrain_bert")) hear(r, "causal", "false", r->machines.where);
     if (halves && !heard(r, "layers"))
         hear_number(r, "layers", heard_number(r, "encoder_layers", 0) + heard_number(r, "decoder_layers", 0),
@@ -350,6 +392,27 @@ static bool has_sizes(Reading *r, const Model *model) {
            heard_number(r, "experts", model->experts.count) == model->experts.count;
 }
 
+// What a model is that the library has none of, by its name; or NULL.
+static const char *kind_not_simulated(const char *name) {
+    static const char *const kinds[][2] = {{"whisper", "of speech to text"},
+                                           {"wav2vec", "of speech"},
+                                           {"hubert", "of speech"},
+                                           {"conformer", "of speech"},
+                                           {"stable-diffusion", "of diffusion"},
+                                           {"sdxl", "of diffusion"},
+                                           {"flux", "of diffusion"},
+                                           {"pixart", "of diffusion"},
+                                           {"kandinsky", "of diffusion"},
+                                           {"clip", "of images and texts"},
+                                           {"llava", "of images and texts"},
+                                           {"-vl", "of images and texts"},
+                                           {"mamba", "of state spaces"},
+                                           {"rwkv", "of state spaces"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (strcasestr(name, kinds[i][0])) return kinds[i][1];
+    return NULL;
+}
+
 void settle_model(Reading *r) {
     const char *recipe = heard_text(r, "recipe");
     if (recipe) { // "llama3_70b(num_nodes=4)"
@@ -407,6 +470,13 @@ void settle_model(Reading *r) {
         list_line(r, &r->import->open, "model", called, "none of the library; taken as one of its size", name->where);
         ask_for(r, "model",
                 arena_printf(r->arena, "\"%.60s\" is taken as %s by its size; --model says otherwise", called, large));
+        return;
+    }
+    const char *kind = name ? kind_not_simulated(called) : NULL;
+    if (kind) {
+        problem_add(r->problems, name->where, "\"%.80s\" is a model %s: such are not simulated", called, kind);
+        problem_hint(r->problems, "--model NAME takes another in its place (lockstep model list), as rough as that is");
+        problem_is_usage(r->problems);
         return;
     }
     problem_add(r->problems, name ? name->where : (Where){0},

@@ -336,6 +336,11 @@ static Truth run_simple(Reader *r) {
         }
         if (declares) {
             refers = refers || (stop - r->at == 2 && strncmp(r->at, "-n", 2) == 0);
+            const char *told = r->live ? shell_expand_one(shell, r->at, stop, r->line) : ""; // "$KEY=$VALUE"
+            size_t name = strspn(told, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_");
+            if (name && told[name] == '=')
+                shell_set(shell, arena_printf(shell->arena, "%.*s", (int)name, told), told + name + 1,
+                          (Where){r->file, r->line}, exports);
             export_name(r, arena_printf(shell->arena, "%.*s", (int)(stop - r->at), r->at));
             move_to(r, stop);
             continue;
@@ -452,8 +457,7 @@ static void run_for(Reader *r, bool live) {
         for (skip_blanks(r); !over(r) && !strchr("\n;", *r->at); skip_blanks(r)) {
             stop = word_end(r);
             if (stop == r->at) stop++;
-            if (live && !shell_count(r->shell, r->at, stop, &words))
-                shell_expand(r->shell, r->at, stop, r->line, true, &words);
+            if (live) shell_expand(r->shell, r->at, stop, r->line, true, &words);
             move_to(r, stop);
         }
     } else if (r->shell->arguments) {
@@ -481,12 +485,29 @@ static void run_counted(Reader *r, bool live) {
     Mark body = at_body(r);
     long long value = 0;
     bool known = live && whole && shell_arithmetic(r->shell, parts[0], parts[1] - 1, &value), any = false;
-    while (known && shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value) && value) {
+    while (known && (known = shell_arithmetic(r->shell, parts[1], parts[2] - 1, &value)) && value) {
         any = true;
         if (!run_body(r, body, true)) break;
         known = shell_arithmetic(r->shell, parts[2], parts[3] - 1, &value);
     }
     if (!any) run_body(r, body, live && !known);
+}
+
+// while read A B; do …; done < FILE: what it reads, which stands behind it; NULL: it does not, or that is not known.
+static const char *lines_of(Reader *r, bool live) {
+    Mark condition = mark(r);
+    Simple simple = {.output = NULL};
+    if (!live || !memmem(r->at, (size_t)(r->end - r->at > 60 ? 60 : r->end - r->at), "read ", 5)) return NULL;
+    r->live = false;
+    run_list(r, (const char *const[]){"do", NULL});
+    run_body(r, at_body(r), false);
+    r->live = live;
+    if (next_is(r, "done")) r->at += 4;
+    for (skip_blanks(r); !over(r) && *r->at == '<'; skip_blanks(r)) take_redirection(r, &simple);
+    const char *lines = shell_input(r->shell, &simple, (Where){r->file, r->line});
+    go_back(r, condition);
+    r->live = live;
+    return lines;
 }
 
 // while and until: as often as is known; once where it is not.
@@ -495,6 +516,8 @@ static void run_while(Reader *r, bool live, bool until) {
     bool endless = next_is(r, "true") || next_is(r, ":") || next_is(r, "false"), unsure = r->shell->unsure;
     Mark condition = mark(r);
     bool more = true;
+    const char *outer = r->shell->lines, *lines = lines_of(r, live);
+    if (lines) r->shell->lines = lines;
     for (int round = 0; more; round++) {
         go_back(r, condition);
         r->live = live;
@@ -513,6 +536,7 @@ static void run_while(Reader *r, bool live, bool until) {
             more = false;
         }
     }
+    r->shell->lines = outer;
 }
 
 static Truth run_loop(Reader *r) {

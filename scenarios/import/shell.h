@@ -44,6 +44,7 @@ typedef struct ShellHooks {
     void (*on_command)(void *context, Shell *shell, const ShellCommand *command);
     // The text of a file that the script names and that may be read; NULL: it may not, or is none.
     const char *(*read)(void *context, const char *path, Where where, size_t *bytes);
+    const char *(*python)(void *context, const char *text); // what a program of Python prints; NULL: that is not known
 } ShellHooks;
 
 Shell *shell_create(Arena *arena, ShellHooks hooks);

@@ -266,8 +266,7 @@ static void capture(Shell *shell, const Simple *simple, const char *prints) {
         to->unsure = true;
 }
 
-// What it reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
-static const char *input_of(Shell *shell, const Simple *simple, Where where) {
+const char *shell_input(Shell *shell, const Simple *simple, Where where) {
     size_t bytes = 0;
     const char *own = simple->source ? shell_file(shell, simple->source) : NULL;
     if (simple->input) return simple->input;
@@ -376,8 +375,11 @@ static bool run_builtin(Shell *shell, const Simple *simple, const char *input, W
     } else if (strcmp(first, "false") == 0) {
         *truth = IS_FALSE;
     } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
+        bool of_lines = !input && shell->lines;
+        if (of_lines) *truth = shell_truth(*shell->lines), input = shell->lines;
         read_into(shell, simple, input, where);
-        if (shell->unsure) *truth = IS_UNKNOWN;
+        if (of_lines) shell->lines += strcspn(shell->lines, "\n"), shell->lines += *shell->lines == '\n';
+        if (shell->unsure && !of_lines) *truth = IS_UNKNOWN;
     } else if ((strcmp(first, "source") == 0 || strcmp(first, ".") == 0) && words->count > 1) {
         run_file(shell, words->items[1].text, where);
     } else if (strcmp(first, "eval") == 0) {
@@ -411,7 +413,7 @@ static bool run_builtin(Shell *shell, const Simple *simple, const char *input, W
 
 Truth shell_run_command(Shell *shell, const Simple *simple, Where where) {
     const ShellWords *words = &simple->words;
-    const char *input = words->count ? input_of(shell, simple, where) : NULL;
+    const char *input = words->count ? shell_input(shell, simple, where) : NULL;
     if (shell->piped && shell->captured) {
         shell->captured->text.length = shell->captured->before;
         if (shell->captured->text.letters) shell->captured->text.letters[shell->captured->before] = '\0';

@@ -56,6 +56,7 @@ struct Shell {
     Captured *captured; // within $(FUNCTION …); or NULL
     const char *piped;  // what the command before "|" prints; NULL: not known, or there is none
     int rounds;         // that loops went through
+    const char *lines;  // of a file that a loop reads, from the next one on; or NULL
     int within_loops, within_functions;
     enum { LEAVES_NOTHING, LEAVES_ROUND, LEAVES_LOOP, LEAVES_FUNCTION } leaves; // nothing counts until the end of it
     bool exports_all;                                                           // set -a
@@ -90,8 +91,6 @@ const ShellFunction *shell_function(const Shell *shell, const char *name); // or
 // What a command prints, of whose input the text may be known; and what stands within $(…). NULL: that is not known.
 const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line);
 const char *shell_printed_within(Shell *shell, const char *begin, const char *end, int line);
-// "{1..4}" as its numbers. False: it is none, or there are too many.
-bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out);
 
 // Behind one letter, or behind what is quoted or substituted as a whole.
 const char *shell_after(const char *at, const char *end, int depth);
@@ -115,4 +114,6 @@ bool shell_fits(const char *pattern, const char *text, int depth); // with stars
 Truth shell_tested(Shell *shell, const ShellWords *words);         // of "[" or "[[", which is the first
 // A text of which `fixed` says that all of it stands in that line.
 void shell_run_text(Shell *shell, const char *file, const char *begin, const char *end, int line, bool fixed);
+// What a command reads: a here-document, a file beside the script, or what stands before "|"; NULL: not known.
+const char *shell_input(Shell *shell, const Simple *simple, Where where);
 Truth shell_run_command(Shell *shell, const Simple *simple, Where where);

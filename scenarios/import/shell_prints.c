@@ -167,13 +167,49 @@ static const char *print_sum(Shell *shell, const ShellWords *words) {
                                                                           : NULL;
 }
 
+// wc -l, wc -w, grep -c . of a file or of what comes in.
 static const char *print_count(Shell *shell, const ShellWords *words, const char *input, int line) {
-    int lines = 0;
-    if (strcmp(word_at(words, 1), "-l") != 0) return NULL;
-    if (words->count > 2) input = text_of_file(shell, word_at(words, 2), line);
-    for (size_t length; input && *input; input += length + (input[length] == '\n'), lines++)
-        length = strcspn(input, "\n");
-    return input ? arena_printf(shell->arena, "%d\n", lines) : NULL;
+    bool of_words = strcmp(word_at(words, 1), "-w") == 0, filled = strcmp(word_at(words, 0), "grep") == 0;
+    const char *ends = of_words ? " \t\n" : "\n", *file = word_at(words, 2 + filled);
+    int count = 0;
+    if (*file) input = text_of_file(shell, file, line);
+    for (size_t length; input && *input; input += length + (input[length] != '\0')) {
+        length = strcspn(input, ends);
+        count += length > 0 || !(of_words || filled);
+    }
+    return input ? arena_printf(shell->arena, "%d\n", count) : NULL;
+}
+
+// bc of what comes in, awk 'BEGIN {print 3 * 4}': whole numbers.
+static const char *print_computed(Shell *shell, const char *text) {
+    long long value = 0;
+    size_t length = text ? strlen(text) : 0;
+    while (length > 0 && isspace((unsigned char)text[length - 1])) length--;
+    return length && shell_arithmetic(shell, text, text + length, &value) ? arena_printf(shell->arena, "%lld\n", value)
+                                                                          : NULL;
+}
+
+// jq -r .a.b FILE, yq '.a.b' FILE
+static const char *print_member(Shell *shell, const ShellWords *words, const char *input, int line) {
+    const char *path = NULL;
+    for (int i = 1; i < words->count; i++) {
+        const char *word = word_at(words, i);
+        if (*word == '-' || (!path && strcmp(word, "eval") == 0)) continue;
+        if (path) input = text_of_file(shell, word, line);
+        if (!path) path = word;
+    }
+    if (!input || !path || *path != '.' || strpbrk(path, " []|()")) return NULL;
+    const Json *tree = yaml_read(shell->arena, "", input, strlen(input), problems_create(shell->arena));
+    const char *text = tree && tree->count ? tree_text(shell->arena, tree_at(&tree->items[0], path + 1)) : NULL;
+    return text ? arena_printf(shell->arena, "%s\n", text) : NULL;
+}
+
+// python3 -c TEXT, python3 - of what comes in.
+static const char *print_python(Shell *shell, const ShellWords *words, const char *input) {
+    const char *text = strcmp(word_at(words, 1), "-c") == 0                       ? word_at(words, 2)
+                       : words->count == 1 || strcmp(word_at(words, 1), "-") == 0 ? input
+                                                                                  : NULL;
+    return text && shell->hooks.python ? shell->hooks.python(shell->hooks.context, text) : NULL;
 }
 
 static const char *print_numbers(Shell *shell, const ShellWords *words) {
@@ -267,6 +303,10 @@ static const char *print_fields(Shell *shell, const ShellWords *words, const cha
             file = word;
     }
     if (file) input = text_of_file(shell, file, line);
+    const char *computes = awk && script && strncmp(script, "BEGIN", 5) == 0 ? strstr(script, "print ") : NULL;
+    if (computes)
+        return print_computed(shell,
+                              arena_printf(shell->arena, "%.*s", (int)strcspn(computes + 6, "};"), computes + 6));
     if (!script || !input) return NULL;
     long only = 0, field = 0;
     char *at = arena_copy_text(shell->arena, script + strspn(script, " "));
@@ -343,7 +383,12 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (lines || strcmp(first, "awk") == 0 || strcmp(first, "cut") == 0) return print_fields(shell, words, input, line);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
     if (strcmp(first, "expr") == 0) return print_sum(shell, words);
-    if (strcmp(first, "wc") == 0) return print_count(shell, words, input, line);
+    bool counts = strcmp(word_at(words, 1), "-c") == 0 && strcmp(word_at(words, 2), ".") == 0;
+    if (strcmp(first, "wc") == 0 || (strcmp(first, "grep") == 0 && counts))
+        return print_count(shell, words, input, line);
+    if (strcmp(first, "bc") == 0) return print_computed(shell, input);
+    if (strcmp(first, "jq") == 0 || strcmp(first, "yq") == 0) return print_member(shell, words, input, line);
+    if (strncmp(first, "python", 6) == 0) return print_python(shell, words, input);
     if (strcmp(first, "seq") == 0) return print_numbers(shell, words);
     if (strcmp(first, "basename") == 0) return print_base(shell, words);
     if (strcmp(first, "head") == 0 || strcmp(first, "tail") == 0) return print_end(shell, words, input, line);
@@ -363,7 +408,8 @@ static const char *counted(Shell *shell, const char *text) {
     } habits[] = {{"nvidia-smi", "SLURM_GPUS_ON_NODE"},
                   {"scontrol", "SLURM_NNODES"},
                   {"SKYPILOT_NODE_IPS", "SKYPILOT_NUM_NODES"},
-                  {"PBS_NODEFILE", "PBS_NUM_NODES"}};
+                  {"PBS_NODEFILE", "PBS_NUM_NODES"},
+                  {"LSB_DJOB_HOSTFILE", "LSB_NODES"}};
     if (!strstr(text, "wc -l")) return NULL;
     for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
         if (strstr(text, habits[i].word)) return shell_value(shell, habits[i].variable);
@@ -388,7 +434,17 @@ const char *shell_printed_within(Shell *shell, const char *begin, const char *en
         const char *printed = shell_function_prints(shell, function, &words);
         return printed ? without_last_line(shell, printed) : NULL;
     }
-    if (strpbrk(text, ";&`>\n") || strstr(text, "$(") || end - begin > 2000) return NULL;
+    const char *quiet = strstr(text, "2>/dev/null"), *other = strstr(text, "||");
+    if (other) { // what else it prints
+        const char *printed = shell_printed_within(shell, begin, begin + (other - text), line);
+        return printed ? printed : shell_printed_within(shell, begin + (other - text) + 2, end, line);
+    }
+    bool runs_python = strncmp(text, "python", 6) == 0;
+    if (quiet && !quiet[11 + strspn(quiet + 11, " ")]) end = begin + (quiet - text);
+    if (end - begin > 2000 ||
+        (!runs_python && strpbrk(arena_printf(shell->arena, "%.*s", (int)(end - begin), begin), ";&`>\n")))
+        return NULL;
+    while (begin < end && isspace((unsigned char)*begin)) begin++;
     if (*text == '<')
         return text_of_file(shell, shell_expand_one(shell, begin + 1 + strspn(begin + 1, " "), end, line), line);
     for (const char *at = begin; at <= end;) {

@@ -405,8 +405,13 @@ static void put_braces(Expander *e, const char *at, const char *end, bool quoted
     if (stop < end && *stop == '[') {
         const char *close = memchr(stop, ']', (size_t)(end - stop));
         if (!close) close = end;
+        bool several = false; // words of one that is not known
+        for (int i = 0; variable && i < variable->words.count; i++)
+            several = several || strcmp(variable->words.items[i].text, unknown_text) == 0;
         if (counts)
-            put_value(e, arena_printf(shell->arena, "%d", variable ? variable->words.count : 0), 0, quoted);
+            put_value(e,
+                      several ? unknown_text : arena_printf(shell->arena, "%d", variable ? variable->words.count : 0),
+                      0, quoted);
         else if (end - close < 2)
             put_element(e, name, stop + 1, close, quoted);
         else if (close - stop == 2 && strchr("@*", stop[1]))
@@ -560,13 +565,57 @@ static void expand(Expander *e, const char *at, const char *end) {
     end_field(e);
 }
 
-void shell_expand(Shell *shell, const char *begin, const char *end, int line, bool split, ShellWords *out) {
+static void expand_word(Shell *shell, const char *begin, const char *end, int line, bool split, ShellWords *out) {
     if (++shell->depth > SHELL_DEEPEST) {
         shell->depth--;
         return;
     }
     Expander e = {.shell = shell, .out = out, .split = split, .line = line};
     expand(&e, begin, end);
+    shell->depth--;
+}
+
+// The first brace of a word that stands for several: "gpu{01..04}", "{a,b}.sh"; *close is where it ends. NULL: none.
+static const char *brace_of(const char *begin, const char *end, const char **close) {
+    for (const char *at = begin; at < end; at = shell_after(at, end, 0)) {
+        if (*at != '{') continue;
+        bool several = false;
+        const char *stop = at + 1;
+        for (int depth = 0; stop < end && (depth > 0 || *stop != '}'); stop++) {
+            depth += *stop == '{' ? 1 : *stop == '}' ? -1 : 0;
+            several = several || *stop == ',' || (*stop == '.' && stop + 1 < end && stop[1] == '.');
+        }
+        *close = stop;
+        if (several && stop < end) return at;
+    }
+    return NULL;
+}
+
+void shell_expand(Shell *shell, const char *begin, const char *end, int line, bool split, ShellWords *out) {
+    const char *close = NULL, *open = split ? brace_of(begin, end, &close) : NULL;
+    char *rest;
+    if (!open || shell->depth > SHELL_DEEPEST / 3) {
+        expand_word(shell, begin, end, line, split, out);
+        return;
+    }
+    const char *within = open + 1;
+    long from = strtol(within, &rest, 10),
+         to = rest > within && strncmp(rest, "..", 2) == 0 ? strtol(rest + 2, &rest, 10) : 0;
+    bool counts = rest == close, padded = *within == '0' && close - within > 3;
+    int wide = padded ? (int)(strchr(within, '.') - within) : 0;
+    if (counts && labs(to - from) >= SHELL_ROUNDS) counts = false, within = close; // too many
+    shell->depth++;
+    for (long i = from; within < close && (counts ? i <= to : true); i++) {
+        const char *stop = within;
+        for (int depth = 0; stop < close && (depth > 0 || *stop != ','); stop++)
+            depth += *stop == '{' ? 1 : *stop == '}' ? -1 : 0;
+        const char *part = counts ? arena_printf(shell->arena, "%0*ld", wide, i)
+                                  : arena_printf(shell->arena, "%.*s", (int)(stop - within), within);
+        const char *word = arena_printf(shell->arena, "%.*s%s%.*s", (int)(open - begin), begin, part,
+                                        (int)(end - close - 1), close + 1);
+        if (out->count < SHELL_ROUNDS) shell_expand(shell, word, word + strlen(word), line, true, out);
+        if (!counts) within = stop + 1;
+    }
     shell->depth--;
 }
 
@@ -592,19 +641,6 @@ const char *shell_expand_body(Shell *shell, const char *begin, const char *end, 
         }
     }
     return letters_of(&e);
-}
-
-bool shell_count(Shell *shell, const char *begin, const char *end, ShellWords *out) {
-    const char *text = arena_printf(shell->arena, "%.*s", (int)(end - begin > 40 ? 40 : end - begin), begin);
-    int from, to, length = 0;
-    if (sscanf(text, "{%d..%d}%n", &from, &to, &length) != 2 || length != end - begin || from > to ||
-        (long long)to - from >= SHELL_ROUNDS)
-        return false;
-    for (int i = from; i <= to; i++) {
-        ShellWord word = {arena_printf(shell->arena, "%d", i), 0};
-        LIST_PUSH(shell->arena, out, word);
-    }
-    return true;
 }
 
 // ---- Arithmetic.

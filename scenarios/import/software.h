@@ -24,8 +24,9 @@ typedef void ImportRule(struct Reading *reading, Where where); // how a software
 
 typedef struct ImportSoftware {
     const char *title;
-    const char *stack; // as lockstep job software has it, or NULL
-    const char *marks; // it is this one where an option (said.h) or the program's name says so
+    const char *stack;    // as lockstep job software has it, or NULL
+    const char *marks;    // it is this one where an option (said.h) or the program's name says so
+    const char *packages; // "a|b": one of them is imported where the program's text is in sight; or NULL
     const ImportOption *const *tables;
     const char *unsaid; // "zero:1,precision:bf16": where the files say nothing
     ImportRule *rule;   // or NULL

@@ -143,6 +143,7 @@ static ImportSoftware *newest(Tables *t) { return &t->software.items[t->software
 
 static void on_stack(Tables *t, char *rest) { newest(t)->stack = rest; } // NOLINT(readability-non-const-parameter)
 static void on_marks(Tables *t, char *rest) { newest(t)->marks = rest; } // NOLINT(readability-non-const-parameter)
+static void on_package(Tables *t, char *rest) { newest(t)->packages = joined(rest, '|'); }
 static void on_tables(Tables *t, char *rest) { t->named.items[t->named.count - 1].names = joined(rest, '|'); }
 static void on_unsaid(Tables *t, char *rest) { newest(t)->unsaid = joined(rest, ','); }
 
@@ -158,7 +159,7 @@ static const struct {
 } words[] = {{"taken", on_taken, false},  {"open", on_open, false},     {"idle", on_idle, false},
              {"table", on_table, false},  {"values", on_values, false}, {"software", on_software, false},
              {"stack", on_stack, true},   {"marks", on_marks, true},    {"tables", on_tables, true},
-             {"unsaid", on_unsaid, true}, {"rule", on_rule, true}};
+             {"unsaid", on_unsaid, true}, {"rule", on_rule, true},      {"package", on_package, true}};
 
 static void read_row(Tables *t, char *row) {
     row += strspn(row, " ");
