@@ -48,6 +48,8 @@ int flow_place(const FlowPlan *plan, int rank); // -1: not in the group
 int flow_rank(const FlowPlan *plan, int place);
 // What a place sends and receives, piece by piece, in lanes; of written steps none.
 Party flow_party(Arena *arena, const FlowPlan *plan, int place);
+Party flow_outline(Arena *arena, const FlowPlan *plan,
+                   int place);                        // of steps that go on alike the first; not of written
 int flow_pieces(const FlowPlan *plan, double *bytes); // how many there are, and of so many bytes when all are alike
 const char *flow_algorithm(const FlowPlan *plan);
 

@@ -2,13 +2,13 @@
 // collective, its stream now waits for streams of the collective's own, on which the rank sends and receives. What
 // passes between two pipeline stages is one message already. As packets, a collective that stays in an NVLink domain
 // meets no queue: it stays one transfer, which takes alone what its messages take.
+// A collective that meets nobody stays one in a folded step, too (lower_lone.c).
 #include <math.h>
+#include <string.h>
 
-#include "models/network/messages/flows.h"
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/step/lower_lone.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
-#include "sim/program.h"
 #include "sim/system/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
@@ -27,12 +27,6 @@ typedef struct Part {
     double messages;
 } Part;
 
-typedef struct Alone { // what the messages of a collective take on some GPUs
-    const ChannelGroup *group;
-    const Shape *shape;
-    double seconds;
-} Alone;
-
 typedef struct Expander {
     Arena *arena;
     const Lowering *l;
@@ -41,14 +35,11 @@ typedef struct Expander {
     LinkBook *links;
     MessageBook *messages;
     ProgramBook *programs;
-    const FlowPlan ***flows; // [channel][plan] of those met so far
-    int *first_number;       // [channel] of its collectives, one per plan
-    int32_t *kept;           // [channel] its new number; -1: now messages
+    StepFlows *flows;
+    const bool *lone;  // [channel] collectives that stay one transfer, or NULL
+    int *first_number; // [channel] of its collectives, one per plan
+    int32_t *kept;     // [channel] its new number; -1: now messages
     int kept_count;
-    struct {
-        Alone *items;
-        int count, room;
-    } alone;
     double message_count;
     bool is_first_rank;
 } Expander;
@@ -76,35 +67,8 @@ typedef struct Stretch { // one rank's program, as it grows
         int count, room;
     } parts;
     int mark_count;
+    bool *whole; // [routine] nothing of it is written out
 } Stretch;
-
-static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
-    if (channel < 0 || channel >= l->groups.count || !l->groups.items[channel].shapes) return false;
-    return l->groups.items[channel].shapes->items[plan].op != COLLECTIVE_SEND_RECV;
-}
-
-static const char *fidelity_name(const Expander *e) { return e->l->training->as_packets ? "packet" : "flow"; }
-
-// NULL after a problem.
-static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
-    const ChannelGroup *group = &e->l->groups.items[channel];
-    const FlowPlan *flow = e->flows[channel][plan];
-    const char *why, *remedy;
-    if (flow) return flow;
-    CollectiveRequest request = {.op = group->shapes->items[plan].op,
-                                 .backend = e->l->training->backend,
-                                 .ranks = group->ranks,
-                                 .rank_count = group->count,
-                                 .bytes = group->shapes->items[plan].bytes};
-    flow = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
-    if (flow && e->l->training->as_packets) flow = flow_plan_as_packets(e->arena, flow, &packet_sizes_usual);
-    e->flows[channel][plan] = flow;
-    if (!flow) {
-        problem_add(e->problems, e->l->training->where, "fidelity \"%s\": %s", fidelity_name(e), why);
-        problem_hint(e->problems, "%s", remedy);
-    }
-    return flow;
-}
 
 // ---- One collective on one rank.
 static uint16_t slot_of(Stretch *s, int32_t channel, int *last) {
@@ -146,7 +110,7 @@ static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, 
 static const Part *part_of(Stretch *s, const Op *call, int32_t channel) {
     for (int i = 0; i < s->parts.count; i++)
         if (s->parts.items[i].channel == channel && s->parts.items[i].plan == call->id) return &s->parts.items[i];
-    const FlowPlan *flow = flow_of(s->e, channel, call->id);
+    const FlowPlan *flow = step_flow(s->e->flows, channel, call->id);
     if (!flow) return NULL;
     FlowScript script = flow_script(s->scratch, flow, flow_place(flow, s->rank));
     Part part = {.channel = channel, .plan = call->id, .row_count = script.count, .mark_count = script.mark_count};
@@ -202,24 +166,52 @@ static bool is_too_much(Expander *e) {
                                         "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
                                         e->l->training->where, e->problems);
     problem_add(e->problems, e->l->training->where,
-                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e),
+                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e->l),
                 MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
     return true;
 }
 
-static bool expand_stream(Stretch *s, int stream, OpWalk walk, const int32_t *channels) {
-    for (Op op; walk_ops(&walk, &op);) {
-        int32_t channel = op.kind == OP_TRANSFER ? channels[op.slot] : -1;
-        if (channel < 0 || s->e->kept[channel] >= 0 || !is_collective(s->e->l, channel, op.id)) {
-            add(s, stream, op);
+static bool is_written_out(const Stretch *s, const Op *op, const int32_t *channels) {
+    if (op->kind != OP_TRANSFER) return false;
+    int32_t channel = channels[op->slot];
+    return channel >= 0 && s->e->kept[channel] < 0 && is_collective(s->e->l, channel, op->id);
+}
+
+static bool nothing_written_out(const Stretch *s, const Routine *routine, const int32_t *channels) {
+    for (int i = 0; i < routine->count; i++)
+        if (is_written_out(s, &routine->ops[i], channels)) return false;
+    return true;
+}
+
+static bool expand_op(Stretch *s, int stream, Op op, const int32_t *channels) {
+    if (!is_written_out(s, &op, channels)) {
+        add(s, stream, op);
+        return true;
+    }
+    const Part *part = part_of(s, &op, channels[op.slot]);
+    if (!part || is_too_much(s->e)) return false;
+    expand_call(s, stream, &op, part);
+    return true;
+}
+
+static bool expand_stream(Stretch *s, int number, const Program *program, const int32_t *channels) {
+    const Stream *stream = &program->streams[number];
+    bool done = true;
+    for (int64_t i = 0; i < stream->count && done; i++) {
+        Op op = stream->ops[i];
+        if (op.kind != OP_ROUTINE || s->whole[op.id]) {
+            done = expand_op(s, number, op, channels);
             continue;
         }
-        const Part *part = part_of(s, &op, channel);
-        if (!part || is_too_much(s->e)) return false;
-        expand_call(s, stream, &op, part);
+        const Routine *routine = &program->routines[op.id];
+        for (int32_t inner = 0; inner < routine->count && done; inner++) {
+            Op one = routine->ops[inner];
+            one.label = op.label;
+            done = expand_op(s, number, one, channels);
+        }
     }
-    return true;
+    return done;
 }
 
 static bool expand_rank(Expander *e, int rank, Actor *actor) {
@@ -233,15 +225,21 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
         LIST_PUSH(scratch, &s.slots, channel >= 0 ? e->kept[channel] : -1);
     }
     for (int i = 0; i < before->stream_count; i++) LIST_PUSH(scratch, &s.streams, (OpRow){0});
+    s.whole = ARENA_ARRAY(scratch, bool, before->routine_count);
+    for (int r = 0; r < before->routine_count; r++)
+        s.whole[r] = nothing_written_out(&s, &before->routines[r], actor->channels);
     bool done = true;
-    for (int i = 0; i < before->stream_count && done; i++)
-        done = expand_stream(&s, i, (OpWalk){.program = before, .stream = &before->streams[i]}, actor->channels);
+    for (int i = 0; i < before->stream_count && done; i++) done = expand_stream(&s, i, before, actor->channels);
     Stream *streams = ARENA_ARRAY(scratch, Stream, s.streams.count);
     for (int i = 0; i < s.streams.count; i++)
         streams[i] = (Stream){i < before->stream_count ? before->streams[i].name : "messages", s.streams.items[i].items,
                               s.streams.items[i].count};
-    Program program = {
-        .streams = streams, .stream_count = s.streams.count, .mark_count = s.mark_count, .slot_count = s.slots.count};
+    Program program = {.streams = streams,
+                       .stream_count = s.streams.count,
+                       .mark_count = s.mark_count,
+                       .slot_count = s.slots.count,
+                       .routines = before->routines,
+                       .routine_count = before->routine_count};
     if (done) actor->program = program_book_keep(e->programs, &program);
     int32_t *slots = ARENA_ARRAY(e->arena, int32_t, s.slots.count);
     for (int i = 0; i < s.slots.count; i++) slots[i] = s.slots.items[i];
@@ -251,31 +249,10 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
 }
 
 // ---- What stays one transfer.
-static bool stays_inside(const Expander *e, int32_t channel) {
+static bool stays_whole(const Expander *e, int32_t channel) {
     const ChannelGroup *group = &e->l->groups.items[channel];
-    return network_is_one_domain(e->l->cluster->network, group->ranks, group->count);
-}
-
-static bool is_alike(const Expander *e, const Alone *known, const ChannelGroup *group, const Shape *shape) {
-    return known->shape->op == shape->op && known->shape->bytes == shape->bytes &&
-           known->group->count == group->count &&
-           network_are_alike(e->l->cluster->network, group->ranks, known->group->ranks, group->count);
-}
-
-// Seconds; below 0 after a problem.
-static double messages_take(Expander *e, int32_t channel, int32_t plan) {
-    const ChannelGroup *group = &e->l->groups.items[channel];
-    const Shape *shape = &group->shapes->items[plan];
-    for (int i = 0; i < e->alone.count; i++)
-        if (is_alike(e, &e->alone.items[i], group, shape)) return e->alone.items[i].seconds;
-    const FlowPlan *flow = flow_of(e, channel, plan);
-    if (!flow) return -1;
-    Arena *scratch = arena_open();
-    FlowSystem flows = flow_system(scratch, flow);
-    Alone alone = {group, shape, flow_run(scratch, flow, &flows, true).seconds};
-    arena_close(scratch);
-    LIST_PUSH(e->arena, &e->alone, alone);
-    return alone.seconds;
+    if (e->lone) return e->lone[channel];
+    return e->l->training->as_packets && network_is_one_domain(e->l->cluster->network, group->ranks, group->count);
 }
 
 static double takes_alone(const Expander *e, const Plan *plan) {
@@ -286,18 +263,26 @@ static double takes_alone(const Expander *e, const Plan *plan) {
     return step_seconds(plan->latency) + seconds;
 }
 
-// NULL after a problem.
+// As packets, about what its messages take. NULL after a problem.
 static const Plan *plans_as_messages(Expander *e, int32_t c) {
     const Channel *channel = &e->before->channels[c];
     Plan *plans = ARENA_ARRAY(e->arena, Plan, channel->plan_count);
     for (int p = 0; p < channel->plan_count; p++) {
         plans[p] = channel->plans[p];
         if (!is_collective(e->l, c, p)) continue;
-        double messages = messages_take(e, c, p), part = messages / takes_alone(e, &plans[p]);
-        if (messages < 0) return NULL;
+        const LoneTime *messages = step_lone_time(e->flows, c, p);
+        if (!messages) return NULL;
+        double part = step_seconds(messages->time) / takes_alone(e, &plans[p]);
         plans[p].latency = llround(part * (double)plans[p].latency);
         plans[p].bytes *= part;
     }
+    return plans;
+}
+
+static const Plan *plans_alone(Expander *e, int32_t c) {
+    Plan *plans = ARENA_ARRAY(e->arena, Plan, e->before->channels[c].plan_count);
+    for (int p = 0; p < e->before->channels[c].plan_count; p++)
+        plans[p] = (Plan){.latency = step_lone_time(e->flows, c, p)->time, .fairness = 1};
     return plans;
 }
 
@@ -305,14 +290,12 @@ static const Plan *plans_as_messages(Expander *e, int32_t c) {
 // Channels that stay keep their order; those of messages follow.
 static void number_channels(Expander *e) {
     const System *before = e->before;
-    e->flows = ARENA_ARRAY(e->arena, const FlowPlan **, before->channel_count);
     e->first_number = ARENA_ARRAY(e->arena, int, before->channel_count);
     e->kept = ARENA_ARRAY(e->arena, int32_t, before->channel_count);
     for (int c = 0, number = 1; c < before->channel_count; c++) {
         e->first_number[c] = number;
         number += before->channels[c].plan_count;
-        e->flows[c] = ARENA_ARRAY(e->arena, const FlowPlan *, before->channels[c].plan_count);
-        bool messages = is_collective(e->l, c, 0) && !(e->l->training->as_packets && stays_inside(e, c));
+        bool messages = is_collective(e->l, c, 0) && !stays_whole(e, c);
         e->kept[c] = messages ? -1 : e->kept_count++;
     }
 }
@@ -327,7 +310,7 @@ static const Channel *join_channels(Expander *e, int *count) {
         Channel *kept = &channels[e->kept[c]];
         *kept = e->before->channels[c];
         if (!is_collective(e->l, c, 0)) continue;
-        kept->plans = plans_as_messages(e, c);
+        kept->plans = e->lone ? plans_alone(e, c) : plans_as_messages(e, c);
         if (!kept->plans) return NULL;
     }
     for (int c = 0; c < messages; c++) channels[e->kept_count + c] = made[c];
@@ -335,8 +318,11 @@ static const Channel *join_channels(Expander *e, int *count) {
     return channels;
 }
 
-const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems) {
-    Expander e = {.arena = l->arena, .l = l, .before = before, .problems = problems};
+// NULL after a problem.
+static const System *write_out(StepFlows *flows, const System *before, const bool *lone) {
+    const Lowering *l = flows->l;
+    Expander e = {.arena = l->arena, .l = l, .before = before, .problems = flows->problems, .flows = flows};
+    e.lone = lone;
     e.links = link_book_create(l->arena, l->cluster->network, before->links, before->link_count);
     e.messages = message_book_create(l->arena, e.links, before->actor_count);
     e.programs = program_book_create(l->arena);
@@ -351,7 +337,7 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
         actors[a] = before->actors[a];
         e.is_first_rank = a == 0;
         done = expand_rank(&e, a, &actors[a]);
-        if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, problems);
+        if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, flows->problems);
     }
     watch_end(&piece);
     if (!done) return NULL;
@@ -361,4 +347,27 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     if (!after->channels) return NULL;
     after->links = link_book_links(e.links, &after->link_count);
     return after;
+}
+
+const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems) {
+    return write_out(step_flows_create(l->arena, l, before, problems), before, NULL);
+}
+
+// Those whose members do not come at once are written out after all.
+const System *fold_messages(const Lowering *l, const System *before, Folded *folded, Problems *problems) {
+    StepFlows *flows = step_flows_create(l->arena, l, before, problems);
+    bool *lone = ARENA_ARRAY(l->arena, bool, before->channel_count);
+    memset(lone, true, (size_t)before->channel_count * sizeof *lone);
+    for (bool all = false;;) {
+        if (!find_lone(flows, before, lone)) return NULL;
+        const System *after = write_out(flows, before, lone);
+        if (!after) return NULL;
+        *folded = fold_system(l->arena, after);
+        all = true;
+        for (int c = 0; c < before->channel_count; c++) {
+            if (!lone[c] || all_come_at_once(l, c, folded->class_of)) continue;
+            all = lone[c] = false;
+        }
+        if (all) return after;
+    }
 }
