@@ -95,6 +95,9 @@ typedef struct RunResult {
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
 
+// What share of its operations a run goes through, about: it adds what repeats. Not where all is followed.
+double run_share_gone_through(const System *system);
+
 // The memory that a run takes, about, beside the system itself.
 double run_bytes(const System *system);
 

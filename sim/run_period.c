@@ -19,6 +19,8 @@
 
 #define FEWEST_PERIODS 6 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
+#define PERIODS_UNTIL 6  // most have come to repeat: after 3 or 4, and one that is compared
+enum { STRETCHES = 3 };  // of a program that are looked for
 
 typedef struct Stretch { // of the reference's program: what it does from the first to the end repeats
     int64_t first, end, period;
@@ -66,7 +68,7 @@ typedef struct Proof { // that a program does the same from where its streams st
 struct Period {
     Arena *arena;
     StreamState *reference;
-    Stretch stretches[3];
+    Stretch stretches[STRETCHES];
     int stretch_count, stretch;
     int attempts;
     int32_t **taken_marks; // [program] those that are taken
@@ -115,17 +117,21 @@ static Stretch stretch_around(Arena *arena, const Stream *stream, int64_t middle
     return found;
 }
 
-static void find_stretches(Arena *scratch, Period *period) {
-    const Stream *stream = period->reference->stream;
+// At most STRETCHES of them. Returns the count.
+static int find_stretches(const Stream *stream, Stretch *stretches) {
+    Arena *scratch = arena_open();
     int64_t end = 0;
-    for (int quarter = 1; quarter < 4; quarter++) {
-        int64_t middle = stream->count * quarter / 4;
+    int count = 0;
+    for (int part = 1; part <= STRETCHES; part++) {
+        int64_t middle = stream->count * part / (STRETCHES + 1);
         if (middle < end) continue;
         Stretch found = stretch_around(scratch, stream, middle);
         if (found.period == 0 || (found.end - found.first) / found.period < FEWEST_PERIODS) continue;
-        period->stretches[period->stretch_count++] = found;
+        stretches[count++] = found;
         end = found.end;
     }
+    arena_close(scratch);
+    return count;
 }
 
 // False: a routine names a mark that is not taken.
@@ -162,6 +168,24 @@ static bool draws(const System *system) {
     return false;
 }
 
+double run_share_gone_through(const System *system) {
+    const Stream *longest = NULL;
+    Stretch stretches[STRETCHES];
+    double left = 1;
+    if (draws(system)) return 1;
+    for (int p = 0; p < system->program_count; p++) {
+        const Program *program = &system->programs[p];
+        if (program->stream_count == 0) continue;
+        if (!longest || program->streams[0].count > longest->count) longest = &program->streams[0];
+    }
+    int count = longest ? find_stretches(longest, stretches) : 0;
+    for (int i = 0; i < count; i++) {
+        double added = (double)(stretches[i].end - stretches[i].first) - PERIODS_UNTIL * (double)stretches[i].period;
+        if (added > 0) left -= added / (double)longest->count;
+    }
+    return left;
+}
+
 void open_period(Arena *arena, Run *run) {
     const System *system = run->system;
     run->boundary = INT64_MAX;
@@ -174,9 +198,7 @@ void open_period(Arena *arena, Run *run) {
         if (!period->reference || main->stream->count > period->reference->stream->count) period->reference = main;
     }
     if (!period->reference) return;
-    Arena *scratch = arena_open();
-    find_stretches(scratch, period);
-    arena_close(scratch);
+    period->stretch_count = find_stretches(period->reference->stream, period->stretches);
     if (period->stretch_count == 0) return;
     period->taken_marks = ARENA_ARRAY(arena, int32_t *, system->program_count);
     period->taken_count = ARENA_ARRAY(arena, int32_t, system->program_count);
