@@ -8,8 +8,8 @@
 // all is as it is now, 150 s later: time, operations, marks and sums go there at once, and the run goes on.
 //
 // The instants that are compared are those at which the main stream of one actor has come a period of its program
-// further. A hash of the state finds which earlier instant might be like the present one; that distance is run once
-// more, from a copy of all that matters to a comparison with all of it.
+// further. All that matters is copied at each, and compared with what the hash of the state says is like it at the
+// next. Where the hash is that of an earlier instant, its distance is run once more, to where it should come again.
 #include <string.h>
 
 #include "sim/base/digest.h"
@@ -17,9 +17,9 @@
 #include "sim/run_internal.h"
 #include "sim/system/watch.h"
 
-#define FEWEST_PERIODS 6 // of a program that are worth looking at
+#define FEWEST_PERIODS 3 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
-#define PERIODS_UNTIL 6  // most have come to repeat: after 3 or 4, and one that is compared
+#define PERIODS_UNTIL 6  // most have come to repeat by then
 enum { STRETCHES = 3 };  // of a program that are looked for
 
 typedef struct Stretch { // of the reference's program: what it does from the first to the end repeats
@@ -583,21 +583,19 @@ void look_for_period(Run *run) {
         return;
     }
     int64_t boundary = (run->reference->next - stretch->first) / stretch->period;
-    if (period->then.is_kept && boundary >= period->expected) {
-        int64_t left_out = period->adds_left_out ? periods_left_out(run) : 0;
-        int64_t periods = boundary == period->expected ? periods_ahead(run, left_out) : 0;
+    uint64_t hash = period->hashes[boundary] = hash_state(run);
+    bool awaited = period->then.is_kept && boundary < period->expected;
+    if (period->then.is_kept && boundary == period->expected && period->hashes[period->then.boundary] == hash) {
+        int64_t left_out = period->adds_left_out ? periods_left_out(run) : 0, periods = periods_ahead(run, left_out);
         if (periods > 0) move_all(run, periods, left_out);
         if (periods > 0) period->adds_left_out = run->result.lacks_left_out = false;
-        period->then.is_kept = false;
         period->attempts = periods > 0 ? MOST_ATTEMPTS : period->attempts + 1;
     }
-    if (!period->then.is_kept && period->attempts < MOST_ATTEMPTS) {
-        period->hashes[boundary] = hash_state(run);
+    if (!awaited && period->attempts < MOST_ATTEMPTS) {
         int64_t ago = find_before(period, boundary);
-        if (ago > 0 && ago <= (stretch->end - run->reference->next) / stretch->period / 2) {
-            keep_state(run, boundary);
-            period->expected = boundary + ago;
-        }
+        bool again = ago > 0 && ago <= (stretch->end - run->reference->next) / stretch->period / 2;
+        keep_state(run, boundary);
+        period->expected = boundary + (again ? ago : 1);
     }
     run->boundary = next_boundary(period);
 }
