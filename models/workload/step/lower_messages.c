@@ -24,7 +24,6 @@ typedef struct Part {
     int32_t channel, plan;
     int row_count, mark_count;
     OpRow *rows;
-    double messages;
 } Part;
 
 typedef struct Expander {
@@ -40,8 +39,6 @@ typedef struct Expander {
     int *first_number; // [channel] of its collectives, one per plan
     int32_t *kept;     // [channel] its new number; -1: now messages
     int kept_count;
-    double message_count;
-    bool is_first_rank;
 } Expander;
 
 typedef struct Own { // streams of the collectives of one stream
@@ -103,7 +100,6 @@ static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, 
     made.kind = OP_TRANSFER;
     made.id = message_plan_number(messages, flow, channel, op, 1);
     made.slot = slot_of(s, s->e->kept_count + channel, last);
-    part->messages += sends;
     return made;
 }
 
@@ -140,7 +136,6 @@ static int own_stream(Stretch *s, int parent, int n) {
 static void expand_call(Stretch *s, int stream, const Op *call, const Part *part) {
     int start = s->mark_count, first = start + 1;
     s->mark_count = first + part->mark_count;
-    s->e->message_count += part->messages;
     add(s, stream, mark_op(call, OP_RECORD, start));
     for (int f = 0, n = 0; f < part->row_count; f++) {
         if (part->rows[f].count == 0) continue;
@@ -157,10 +152,73 @@ static void expand_call(Stretch *s, int stream, const Op *call, const Part *part
     }
 }
 
-// ---- One rank.
-// Ranks send about as many messages each: where the first alone is twice its part, the others are not awaited.
+// ---- How many messages it will be.
+
+static bool is_written_out(const Expander *e, const Op *op, const int32_t *channels) {
+    if (op->kind != OP_TRANSFER) return false;
+    int32_t channel = channels[op->slot];
+    return channel >= 0 && e->kept[channel] < 0 && is_collective(e->l, channel, op->id);
+}
+
+typedef struct Sends { // of a rank in a collective
+    int32_t channel, plan;
+    double count;
+} Sends;
+
+// Below 0 after a problem.
+static double sends_of(Expander *e, int rank, int32_t channel, int32_t plan) {
+    const FlowPlan *flow = step_flow(e->flows, channel, plan);
+    double count = 0;
+    if (!flow) return -1;
+    Arena *scratch = arena_open();
+    Party party = flow_outline(scratch, flow, flow_place(flow, rank));
+    for (int l = 0; l < party.lanes.count; l++)
+        for (int s = 0; s < party.lanes.items[l].count; s++)
+            if (party.lanes.items[l].items[s].to >= 0) count += party.lanes.items[l].items[s].times;
+    arena_close(scratch);
+    return count;
+}
+
+static double sends_of_rank(Expander *e, int rank) {
+    const Actor *actor = &e->before->actors[rank];
+    const Program *program = &e->before->programs[actor->program];
+    struct {
+        Sends *items;
+        int count, room;
+    } known = {0};
+    Arena *scratch = arena_open();
+    double count = 0;
+    for (int s = 0; s < program->stream_count && count >= 0; s++) {
+        Op op;
+        for (OpWalk walk = {.program = program, .stream = &program->streams[s]}; walk_ops(&walk, &op);) {
+            if (!is_written_out(e, &op, actor->channels)) continue;
+            int32_t channel = actor->channels[op.slot];
+            int i = 0;
+            while (i < known.count && (known.items[i].channel != channel || known.items[i].plan != op.id)) i++;
+            if (i == known.count)
+                LIST_PUSH(scratch, &known, ((Sends){channel, op.id, sends_of(e, rank, channel, op.id)}));
+            if (known.items[i].count < 0) {
+                count = -1;
+                break;
+            }
+            count += known.items[i].count;
+        }
+    }
+    arena_close(scratch);
+    return count;
+}
+
+// Ranks of one program send about as many messages each. True: too many, or another problem.
 static bool is_too_much(Expander *e) {
-    double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1, messages = e->message_count * fmax(ranks, 1);
+    double messages = 0;
+    for (int p = 0; p < e->before->program_count; p++) {
+        int first = -1, ranks = 0;
+        for (int a = e->before->actor_count - 1; a >= 0; a--)
+            if (e->before->actors[a].program == p) first = a, ranks++;
+        double each = ranks ? sends_of_rank(e, first) : 0;
+        if (each < 0) return true;
+        messages += each * ranks;
+    }
     if (messages <= MESSAGES_MOST)
         return !watch_allows_operations(EVENTS_PER_MESSAGE * messages, 0, "a step of this job by messages",
                                         "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
@@ -172,25 +230,20 @@ static bool is_too_much(Expander *e) {
     return true;
 }
 
-static bool is_written_out(const Stretch *s, const Op *op, const int32_t *channels) {
-    if (op->kind != OP_TRANSFER) return false;
-    int32_t channel = channels[op->slot];
-    return channel >= 0 && s->e->kept[channel] < 0 && is_collective(s->e->l, channel, op->id);
-}
-
+// ---- One rank.
 static bool nothing_written_out(const Stretch *s, const Routine *routine, const int32_t *channels) {
     for (int i = 0; i < routine->count; i++)
-        if (is_written_out(s, &routine->ops[i], channels)) return false;
+        if (is_written_out(s->e, &routine->ops[i], channels)) return false;
     return true;
 }
 
 static bool expand_op(Stretch *s, int stream, Op op, const int32_t *channels) {
-    if (!is_written_out(s, &op, channels)) {
+    if (!is_written_out(s->e, &op, channels)) {
         add(s, stream, op);
         return true;
     }
     const Part *part = part_of(s, &op, channels[op.slot]);
-    if (!part || is_too_much(s->e)) return false;
+    if (!part) return false;
     expand_call(s, stream, &op, part);
     return true;
 }
@@ -330,12 +383,11 @@ static const System *write_out(StepFlows *flows, const System *before, const boo
     System *after = ARENA_NEW(l->arena, System);
     *after = *before;
     Actor *actors = ARENA_ARRAY(l->arena, Actor, before->actor_count);
-    bool done = true;
+    bool done = !is_too_much(&e);
     WatchPiece piece;
     watch_begin(&piece, "the messages of the step", before->actor_count, WATCH_NO_LIMIT);
     for (int a = 0; a < before->actor_count && done; a++) {
         actors[a] = before->actors[a];
-        e.is_first_rank = a == 0;
         done = expand_rank(&e, a, &actors[a]);
         if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, flows->problems);
     }
