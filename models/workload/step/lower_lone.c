@@ -137,23 +137,21 @@ static void add_link(Finder *f, int32_t channel, int32_t link) {
 }
 
 // False: software holds messages back, whose links are not told apart here.
-static bool add_links_of_messages(Finder *f, int32_t channel, const FlowPlan *flow) {
+static bool add_links_of_place(Finder *f, int32_t channel, const FlowPlan *flow, int place) {
     Arena *scratch = arena_open();
     bool all = true;
-    for (int place = 0; place < f->flows->l->groups.items[channel].count; place++) {
-        Party party = flow_outline(scratch, flow, place);
-        for (int l = 0; l < party.lanes.count; l++)
-            for (int s = 0; s < party.lanes.items[l].count; s++) {
-                const FlowStep *step = &party.lanes.items[l].items[s];
-                if (step->to < 0) continue;
-                Plan message = flow_message(scratch, flow, f->book, place, step->to, step->way, 1);
-                for (int u = 0; u < message.use_count; u++)
-                    if (message.uses[u].link < f->system->link_count)
-                        add_link(f, channel, message.uses[u].link);
-                    else
-                        all = false;
-            }
-    }
+    Party party = flow_outline(scratch, flow, place);
+    for (int l = 0; l < party.lanes.count; l++)
+        for (int s = 0; s < party.lanes.items[l].count; s++) {
+            const FlowStep *step = &party.lanes.items[l].items[s];
+            if (step->to < 0) continue;
+            Plan message = flow_message(scratch, flow, f->book, place, step->to, step->way, 1);
+            for (int u = 0; u < message.use_count; u++)
+                if (message.uses[u].link < f->system->link_count)
+                    add_link(f, channel, message.uses[u].link);
+                else
+                    all = false;
+        }
     arena_close(scratch);
     return all;
 }
@@ -169,7 +167,8 @@ static bool find_links(Finder *f) {
             }
             const FlowPlan *flow = step_flow(f->flows, c, p);
             if (!flow) return false;
-            if (!add_links_of_messages(f, c, flow)) f->lone[c] = false;
+            for (int place = 0; place < f->flows->l->groups.items[c].count; place++)
+                if (!add_links_of_place(f, c, flow, place)) f->lone[c] = false;
         }
     }
     return true;
