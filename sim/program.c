@@ -183,7 +183,8 @@ static bool same_op(const Op *a, const Op *b) {
 }
 
 static bool same_program(const Program *a, const Program *b) {
-    if (a->stream_count != b->stream_count || a->slot_count != b->slot_count || a->mark_count != b->mark_count)
+    if (a->stream_count != b->stream_count || a->slot_count != b->slot_count || a->mark_count != b->mark_count ||
+        a->routines != b->routines)
         return false;
     for (int s = 0; s < a->stream_count; s++) {
         if (a->streams[s].count != b->streams[s].count) return false;

@@ -150,6 +150,6 @@ const char *system_check(Arena *arena, const System *system);
 
 typedef struct ProgramBook ProgramBook;
 ProgramBook *program_book_create(Arena *arena);
-// The number of a program that does just this; a copy is made where there is none.
+// The number of a program that does just this, with the same array of routines; a copy is made where there is none.
 int32_t program_book_keep(ProgramBook *book, const Program *program);
 const Program *program_book_programs(const ProgramBook *book, int *count);

@@ -95,6 +95,9 @@ typedef struct RunResult {
 
 RunResult run_system(Arena *arena, const System *system, const RunOptions *options);
 
+// Estimated share of its operations that a run executes; what repeats is added. Not where all operations are recorded.
+double run_share_gone_through(const System *system);
+
 // Estimated memory of a run, without the system itself, bytes.
 double run_bytes(const System *system);
 

@@ -7,9 +7,9 @@
 // operations ahead equal those ahead then, up to micro-batch 180. So 150 micro-batches later the state is the present
 // one, 150 s later: time, operations, marks and sums are advanced at once, and the run goes on.
 //
-// The instants compared are those at which the main stream of one actor has advanced by a period of its program. A
-// hash of the state finds an earlier instant that may be equal; that distance is run once more, from a copy of the
-// relevant state to a full comparison with it.
+// The instants compared are those at which the main stream of one actor has advanced by a period of its program. The
+// relevant state is copied at each, and compared with the state that has the same hash at the next. Where the hash is
+// that of an earlier instant, that distance is run once more, to where the state should recur.
 #include <string.h>
 
 #include "sim/base/digest.h"
@@ -17,8 +17,10 @@
 #include "sim/run_internal.h"
 #include "sim/system/watch.h"
 
-#define FEWEST_PERIODS 6 // of a program that are worth looking at
+#define FEWEST_PERIODS 3 // of a program that are worth looking at
 #define MOST_ATTEMPTS 8  // that come to nothing, of a stretch
+#define PERIODS_UNTIL 6  // most have come to repeat by then
+enum { STRETCHES = 3 };  // of a program that are looked for
 
 typedef struct Stretch { // of the reference's program: operations that repeat
     int64_t first, end, period;
@@ -66,7 +68,7 @@ typedef struct Proof { // that a program's operations at its streams' earlier an
 struct Period {
     Arena *arena;
     StreamState *reference;
-    Stretch stretches[3];
+    Stretch stretches[STRETCHES];
     int stretch_count, stretch;
     int attempts;
     int32_t **taken_marks; // [program] those that are taken
@@ -115,17 +117,21 @@ static Stretch stretch_around(Arena *arena, const Stream *stream, int64_t middle
     return found;
 }
 
-static void find_stretches(Arena *scratch, Period *period) {
-    const Stream *stream = period->reference->stream;
+// At most STRETCHES of them. Returns the count.
+static int find_stretches(const Stream *stream, Stretch *stretches) {
+    Arena *scratch = arena_open();
     int64_t end = 0;
-    for (int quarter = 1; quarter < 4; quarter++) {
-        int64_t middle = stream->count * quarter / 4;
+    int count = 0;
+    for (int part = 1; part <= STRETCHES; part++) {
+        int64_t middle = stream->count * part / (STRETCHES + 1);
         if (middle < end) continue;
         Stretch found = stretch_around(scratch, stream, middle);
         if (found.period == 0 || (found.end - found.first) / found.period < FEWEST_PERIODS) continue;
-        period->stretches[period->stretch_count++] = found;
+        stretches[count++] = found;
         end = found.end;
     }
+    arena_close(scratch);
+    return count;
 }
 
 // False: a routine names a mark that is not taken.
@@ -162,6 +168,24 @@ static bool draws(const System *system) {
     return false;
 }
 
+double run_share_gone_through(const System *system) {
+    const Stream *longest = NULL;
+    Stretch stretches[STRETCHES];
+    double left = 1;
+    if (draws(system)) return 1;
+    for (int p = 0; p < system->program_count; p++) {
+        const Program *program = &system->programs[p];
+        if (program->stream_count == 0) continue;
+        if (!longest || program->streams[0].count > longest->count) longest = &program->streams[0];
+    }
+    int count = longest ? find_stretches(longest, stretches) : 0;
+    for (int i = 0; i < count; i++) {
+        double added = (double)(stretches[i].end - stretches[i].first) - PERIODS_UNTIL * (double)stretches[i].period;
+        if (added > 0) left -= added / (double)longest->count;
+    }
+    return left;
+}
+
 void open_period(Arena *arena, Run *run) {
     const System *system = run->system;
     run->boundary = INT64_MAX;
@@ -174,9 +198,7 @@ void open_period(Arena *arena, Run *run) {
         if (!period->reference || main->stream->count > period->reference->stream->count) period->reference = main;
     }
     if (!period->reference) return;
-    Arena *scratch = arena_open();
-    find_stretches(scratch, period);
-    arena_close(scratch);
+    period->stretch_count = find_stretches(period->reference->stream, period->stretches);
     if (period->stretch_count == 0) return;
     period->taken_marks = ARENA_ARRAY(arena, int32_t *, system->program_count);
     period->taken_count = ARENA_ARRAY(arena, int32_t, system->program_count);
@@ -561,21 +583,19 @@ void look_for_period(Run *run) {
         return;
     }
     int64_t boundary = (run->reference->next - stretch->first) / stretch->period;
-    if (period->then.is_kept && boundary >= period->expected) {
-        int64_t left_out = period->adds_left_out ? periods_left_out(run) : 0;
-        int64_t periods = boundary == period->expected ? periods_ahead(run, left_out) : 0;
+    uint64_t hash = period->hashes[boundary] = hash_state(run);
+    bool awaited = period->then.is_kept && boundary < period->expected;
+    if (period->then.is_kept && boundary == period->expected && period->hashes[period->then.boundary] == hash) {
+        int64_t left_out = period->adds_left_out ? periods_left_out(run) : 0, periods = periods_ahead(run, left_out);
         if (periods > 0) move_all(run, periods, left_out);
         if (periods > 0) period->adds_left_out = run->result.lacks_left_out = false;
-        period->then.is_kept = false;
         period->attempts = periods > 0 ? MOST_ATTEMPTS : period->attempts + 1;
     }
-    if (!period->then.is_kept && period->attempts < MOST_ATTEMPTS) {
-        period->hashes[boundary] = hash_state(run);
+    if (!awaited && period->attempts < MOST_ATTEMPTS) {
         int64_t ago = find_before(period, boundary);
-        if (ago > 0 && ago <= (stretch->end - run->reference->next) / stretch->period / 2) {
-            keep_state(run, boundary);
-            period->expected = boundary + ago;
-        }
+        bool again = ago > 0 && ago <= (stretch->end - run->reference->next) / stretch->period / 2;
+        keep_state(run, boundary);
+        period->expected = boundary + (again ? ago : 1);
     }
     run->boundary = next_boundary(period);
 }

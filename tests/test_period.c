@@ -149,3 +149,25 @@ LONG_TEST(2, drawn_jobs_take_the_time_of_going_through_all_of_it) {
     }
     EXPECT(tally.runs > MANY(30));
 }
+
+// Of long pipelines; where times are random nothing repeats.
+TEST(the_share_that_a_run_goes_through_is_told_within_a_factor_of_two) {
+    for (int i = 0; i < 12; i++) {
+        Case c;
+        case_open(&c, 32, "gpt2-355m");
+        c.training.layout = (Layout){.tp = 1 << i % 2, .pp = i % 3 ? 8 : 4, .vpp = 1};
+        c.training.micro_batch = 1;
+        c.training.global_batch = 32.0 / c.training.layout.tp / c.training.layout.pp * (100 + 60 * (i / 3));
+        const Lowered *lowered = lower_training(c.arena, c.cluster, &c.training, c.problems);
+        System system = merge_equal_links(c.arena, lowered->system);
+        RunResult run = run_system(c.arena, &system, &(RunOptions){0});
+        double share = 1 - (double)run.added_count / (double)run.event_count, told = run_share_gone_through(&system);
+        EXPECT(share < 0.7);
+        EXPECT(told > share / 2 && told < share * 2);
+        Actor *actors = ARENA_ARRAY(c.arena, Actor, system.actor_count);
+        for (int a = 0; a < system.actor_count; a++) actors[a] = system.actors[a], actors[a].jitter = 0.01;
+        system.actors = actors;
+        EXPECT_SAME(run_share_gone_through(&system), 1.0);
+        arena_close(c.arena);
+    }
+}

@@ -58,7 +58,8 @@ static void expect_refused(const char *expression, const char *text, const char 
 
 TEST(a_job_that_cannot_be_run_message_by_message_is_refused_with_its_place) {
     expect_refused(JOB("16", "backend = 'gloo'", "flow"), "only for arrays in CPU memory", "use fidelity fluid");
-    expect_refused("sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8192, fabric = 'ib-hdr200' }, run = "
-                   "sim.training { model = 'gpt2-124m', batch = { global = 8192 }, fidelity = 'flow' } }",
-                   "a step of this job is more than 20 million messages", "use fidelity = \"fluid\"");
+    expect_refused(
+        "sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8192, fabric = 'ib-hdr200' }, run = "
+        "sim.training { model = 'gpt2-124m', batch = { global = 8192 }, parallel = { tp = 2 }, fidelity = 'flow' } }",
+        "a step of this job is more than 20 million messages", "use fidelity = \"fluid\"");
 }

@@ -294,7 +294,7 @@ static int run_job(const char *cluster, const char *study, const char *rest, con
 TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     char out[65536];
     EXPECT_INT(run_job("", "", "return study", "--unfolded --event-limit 1e5 -o {DIR}/x.json", out, sizeof out), 4);
-    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 2.1e+07 operations, and 1e+05 are the limit");
+    EXPECT_CONTAINS(out, ": error: a step on 512 GPUs, unfolded: about 5.3e+06 operations, and 1e+05 are the limit");
     EXPECT_CONTAINS(out, "leave --unfolded out; or raise --event-limit");
     EXPECT_INT(run_job("", ", seeds = 1000000", "return study", "--set training.jitter=0.01", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "1000000 runs of a step on 512 GPUs: about");
@@ -305,9 +305,9 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
                4);
     EXPECT_CONTAINS(out, "and 1e+05 are the limit");
     EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 512 } }", "return study",
-                       "--unfolded --event-limit 1e7 --json", out, sizeof out),
+                       "--unfolded --event-limit 4e6 --json", out, sizeof out),
                0);
-    EXPECT_CONTAINS(out, "and 1e+07 are the limit");
+    EXPECT_CONTAINS(out, "and 4e+06 are the limit");
     EXPECT_CONTAINS(out, "\"ran\": true");
     EXPECT_INT(run_job("", "", "return study", "--unfolded --time-limit 1ms -o {DIR}/x.json", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "of processor time: stopped with about");

@@ -226,6 +226,7 @@ static const Asked asked[] = {
     {"explain_gpt3_175b_1024_a100", "explain " GPT3, 0.3},
     {"jitter_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05", 0.4},
     {"jitter_by_class_gpt3_175b_1024_a100", "run " GPT3 " --jitter 0.05 --jitter-by class", 0.1},
+    {"flow_gpt3_175b_1024_a100", "run " GPT3 " --fidelity flow", 4},
     {"hw_list", "hw list", 0.003},
 };
 

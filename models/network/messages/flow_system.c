@@ -177,12 +177,8 @@ static void add_sight(Builder *b, Arena *scratch, Outline *outline, int place, c
 }
 
 static Outline outline_of(Builder *b, Arena *scratch, int place) {
-    Party party = b->plan->party;
+    Party party = flow_outline(scratch, b->plan, place);
     Outline outline = {0};
-    party.arena = scratch;
-    party.rank = place;
-    party.outline = true;
-    b->plan->algorithm->build(&party);
     for (int l = 0; l < party.lanes.count; l++)
         for (int s = 0; s < party.lanes.items[l].count; s++) {
             const FlowStep *step = &party.lanes.items[l].items[s];
@@ -272,11 +268,8 @@ static void add_place(const FlowPlan *plan, int place, double places, FlowEstima
 static FlowEstimate estimate_by_outline(const FlowPlan *plan) {
     Arena *scratch = arena_open();
     FlowEstimate estimate = {0};
-    Party party = plan->party;
+    Party party = flow_outline(scratch, plan, plan->party.rank);
     double places = plan->group.rank_count, steps = 0;
-    party.arena = scratch;
-    party.outline = true;
-    plan->algorithm->build(&party);
     for (int l = 0; l < party.lanes.count; l++) steps += party.lanes.items[l].count;
     add_place(plan, party.rank, LIKENESSES, &estimate);
     estimate.bytes = estimate.ops * BYTES_PER_WRITTEN + places * steps * BYTES_PER_CONNECTION;

@@ -253,6 +253,15 @@ Party flow_party(Arena *arena, const FlowPlan *plan, int place) {
     return party;
 }
 
+Party flow_outline(Arena *arena, const FlowPlan *plan, int place) {
+    Party party = plan->party;
+    party.arena = arena;
+    party.rank = place;
+    party.outline = true;
+    plan->algorithm->build(&party);
+    return party;
+}
+
 int flow_pieces(const FlowPlan *plan, double *bytes) {
     *bytes = plan->piece_bytes;
     return plan->piece_count;

@@ -48,6 +48,8 @@ int flow_place(const FlowPlan *plan, int rank); // -1: not in the group
 int flow_rank(const FlowPlan *plan, int place);
 // What a place sends and receives, piece by piece, in lanes; of written steps none.
 Party flow_party(Arena *arena, const FlowPlan *plan, int place);
+Party flow_outline(Arena *arena, const FlowPlan *plan,
+                   int place);                        // of repeating steps only the first; not of written steps
 int flow_pieces(const FlowPlan *plan, double *bytes); // their number, and their size if all are equal
 const char *flow_algorithm(const FlowPlan *plan);
 

@@ -534,6 +534,10 @@ const Lowered *lower_shortened(Arena *arena, const Cluster *cluster, const Train
         return finish_lowering(&l, NULL, problems);
     }
     const System *system = whole_system(&l);
+    if (training->by_messages && l.may_shorten && training->jitter == 0) {
+        system = fold_messages(&l, system, folded, problems);
+        return system ? finish_lowering(&l, system, problems) : NULL;
+    }
     if (training->by_messages) system = lower_to_messages(&l, system, problems);
     if (!system) return NULL;
     *folded = fold_system(arena, system);

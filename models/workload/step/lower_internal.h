@@ -88,6 +88,8 @@ void join_channel(Lowering *l, int rank, int slot, int channel);
 
 // ---- lower_messages.c: the same step, its collectives message by message. NULL after problems.
 const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems);
+// The same folded. What takes the same in one piece (lower_lone.c) stays so: no rank's times change.
+const System *fold_messages(const Lowering *l, const System *before, Folded *folded, Problems *problems);
 
 // ---- lower_host.c: storage, host memory and disks.
 int ranks_of_node(const Lowering *l, int node); // that share its host, where all of its GPUs are used

@@ -1,14 +1,14 @@
 // A lowered step with every collective as messages (fidelity "flow"): the stream of a rank that joined a collective
 // now waits for the collective's own streams, on which the rank sends and receives. Transfers between two pipeline
 // stages are single messages already. At fidelity "packet", a collective within an NVLink domain has no queues: it
-// stays one transfer, with the uncontended time of its messages.
+// stays one transfer, with the uncontended time of its messages. So does an uncontended collective of a folded step
+// (lower_lone.c).
 #include <math.h>
+#include <string.h>
 
-#include "models/network/messages/flows.h"
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/step/lower_lone.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
-#include "sim/program.h"
 #include "sim/system/watch.h"
 
 #define MESSAGES_MOST 20000000.0 // of a step, some gigabytes
@@ -24,14 +24,7 @@ typedef struct Part {
     int32_t channel, plan;
     int row_count, mark_count;
     OpRow *rows;
-    double messages;
 } Part;
-
-typedef struct Alone { // what the messages of a collective take on some GPUs
-    const ChannelGroup *group;
-    const Shape *shape;
-    double seconds;
-} Alone;
 
 typedef struct Expander {
     Arena *arena;
@@ -41,16 +34,11 @@ typedef struct Expander {
     LinkBook *links;
     MessageBook *messages;
     ProgramBook *programs;
-    const FlowPlan ***flows; // [channel][plan] of those met so far
-    int *first_number;       // [channel] of its collectives, one per plan
-    int32_t *kept;           // [channel] its new number; -1: now messages
+    StepFlows *flows;
+    const bool *lone;  // [channel] collectives that stay one transfer, or NULL
+    int *first_number; // [channel] of its collectives, one per plan
+    int32_t *kept;     // [channel] its new number; -1: now messages
     int kept_count;
-    struct {
-        Alone *items;
-        int count, room;
-    } alone;
-    double message_count;
-    bool is_first_rank;
 } Expander;
 
 typedef struct Own { // streams of the collectives of one stream
@@ -76,35 +64,8 @@ typedef struct Stretch { // one rank's program, as it grows
         int count, room;
     } parts;
     int mark_count;
+    bool *whole; // [routine] nothing of it is written out
 } Stretch;
-
-static bool is_collective(const Lowering *l, int32_t channel, int32_t plan) {
-    if (channel < 0 || channel >= l->groups.count || !l->groups.items[channel].shapes) return false;
-    return l->groups.items[channel].shapes->items[plan].op != COLLECTIVE_SEND_RECV;
-}
-
-static const char *fidelity_name(const Expander *e) { return e->l->training->as_packets ? "packet" : "flow"; }
-
-// NULL after a problem.
-static const FlowPlan *flow_of(Expander *e, int32_t channel, int32_t plan) {
-    const ChannelGroup *group = &e->l->groups.items[channel];
-    const FlowPlan *flow = e->flows[channel][plan];
-    const char *why, *remedy;
-    if (flow) return flow;
-    CollectiveRequest request = {.op = group->shapes->items[plan].op,
-                                 .backend = e->l->training->backend,
-                                 .ranks = group->ranks,
-                                 .rank_count = group->count,
-                                 .bytes = group->shapes->items[plan].bytes};
-    flow = flow_plan(e->arena, e->l->cluster->network, &request, &why, &remedy);
-    if (flow && e->l->training->as_packets) flow = flow_plan_as_packets(e->arena, flow, &packet_sizes_usual);
-    e->flows[channel][plan] = flow;
-    if (!flow) {
-        problem_add(e->problems, e->l->training->where, "fidelity \"%s\": %s", fidelity_name(e), why);
-        problem_hint(e->problems, "%s", remedy);
-    }
-    return flow;
-}
 
 // ---- One collective on one rank.
 static uint16_t slot_of(Stretch *s, int32_t channel, int *last) {
@@ -139,14 +100,13 @@ static Op op_of(Stretch *s, Part *part, const FlowPlan *flow, const FlowOp *op, 
     made.kind = OP_TRANSFER;
     made.id = message_plan_number(messages, flow, channel, op, 1);
     made.slot = slot_of(s, s->e->kept_count + channel, last);
-    part->messages += sends;
     return made;
 }
 
 static const Part *part_of(Stretch *s, const Op *call, int32_t channel) {
     for (int i = 0; i < s->parts.count; i++)
         if (s->parts.items[i].channel == channel && s->parts.items[i].plan == call->id) return &s->parts.items[i];
-    const FlowPlan *flow = flow_of(s->e, channel, call->id);
+    const FlowPlan *flow = step_flow(s->e->flows, channel, call->id);
     if (!flow) return NULL;
     FlowScript script = flow_script(s->scratch, flow, flow_place(flow, s->rank));
     Part part = {.channel = channel, .plan = call->id, .row_count = script.count, .mark_count = script.mark_count};
@@ -176,7 +136,6 @@ static int own_stream(Stretch *s, int parent, int n) {
 static void expand_call(Stretch *s, int stream, const Op *call, const Part *part) {
     int start = s->mark_count, first = start + 1;
     s->mark_count = first + part->mark_count;
-    s->e->message_count += part->messages;
     add(s, stream, mark_op(call, OP_RECORD, start));
     for (int f = 0, n = 0; f < part->row_count; f++) {
         if (part->rows[f].count == 0) continue;
@@ -193,33 +152,119 @@ static void expand_call(Stretch *s, int stream, const Op *call, const Part *part
     }
 }
 
-// ---- One rank.
-// Ranks send about as many messages each: where the first alone is twice its part, the others are not awaited.
+// ---- How many messages it will be.
+
+static bool is_written_out(const Expander *e, const Op *op, const int32_t *channels) {
+    if (op->kind != OP_TRANSFER) return false;
+    int32_t channel = channels[op->slot];
+    return channel >= 0 && e->kept[channel] < 0 && is_collective(e->l, channel, op->id);
+}
+
+typedef struct Sends { // of a rank in a collective
+    int32_t channel, plan;
+    double count;
+} Sends;
+
+// Below 0 after a problem.
+static double sends_of(Expander *e, int rank, int32_t channel, int32_t plan) {
+    const FlowPlan *flow = step_flow(e->flows, channel, plan);
+    double count = 0;
+    if (!flow) return -1;
+    Arena *scratch = arena_open();
+    Party party = flow_outline(scratch, flow, flow_place(flow, rank));
+    for (int l = 0; l < party.lanes.count; l++)
+        for (int s = 0; s < party.lanes.items[l].count; s++)
+            if (party.lanes.items[l].items[s].to >= 0) count += party.lanes.items[l].items[s].times;
+    arena_close(scratch);
+    return count;
+}
+
+static double sends_of_rank(Expander *e, int rank) {
+    const Actor *actor = &e->before->actors[rank];
+    const Program *program = &e->before->programs[actor->program];
+    struct {
+        Sends *items;
+        int count, room;
+    } known = {0};
+    Arena *scratch = arena_open();
+    double count = 0;
+    for (int s = 0; s < program->stream_count && count >= 0; s++) {
+        Op op;
+        for (OpWalk walk = {.program = program, .stream = &program->streams[s]}; walk_ops(&walk, &op);) {
+            if (!is_written_out(e, &op, actor->channels)) continue;
+            int32_t channel = actor->channels[op.slot];
+            int i = 0;
+            while (i < known.count && (known.items[i].channel != channel || known.items[i].plan != op.id)) i++;
+            if (i == known.count)
+                LIST_PUSH(scratch, &known, ((Sends){channel, op.id, sends_of(e, rank, channel, op.id)}));
+            if (known.items[i].count < 0) {
+                count = -1;
+                break;
+            }
+            count += known.items[i].count;
+        }
+    }
+    arena_close(scratch);
+    return count;
+}
+
+// Ranks of one program send about as many messages each. True: too many, or another problem.
 static bool is_too_much(Expander *e) {
-    double ranks = e->is_first_rank ? e->before->actor_count / 2.0 : 1, messages = e->message_count * fmax(ranks, 1);
+    double messages = 0;
+    for (int p = 0; p < e->before->program_count; p++) {
+        int first = -1, ranks = 0;
+        for (int a = e->before->actor_count - 1; a >= 0; a--)
+            if (e->before->actors[a].program == p) first = a, ranks++;
+        double each = ranks ? sends_of_rank(e, first) : 0;
+        if (each < 0) return true;
+        messages += each * ranks;
+    }
     if (messages <= MESSAGES_MOST)
         return !watch_allows_operations(EVENTS_PER_MESSAGE * messages, 0, "a step of this job by messages",
                                         "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
                                         e->l->training->where, e->problems);
     problem_add(e->problems, e->l->training->where,
-                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e),
+                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e->l),
                 MESSAGES_MOST * 1e-6);
     problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
     return true;
 }
 
-static bool expand_stream(Stretch *s, int stream, OpWalk walk, const int32_t *channels) {
-    for (Op op; walk_ops(&walk, &op);) {
-        int32_t channel = op.kind == OP_TRANSFER ? channels[op.slot] : -1;
-        if (channel < 0 || s->e->kept[channel] >= 0 || !is_collective(s->e->l, channel, op.id)) {
-            add(s, stream, op);
+// ---- One rank.
+static bool nothing_written_out(const Stretch *s, const Routine *routine, const int32_t *channels) {
+    for (int i = 0; i < routine->count; i++)
+        if (is_written_out(s->e, &routine->ops[i], channels)) return false;
+    return true;
+}
+
+static bool expand_op(Stretch *s, int stream, Op op, const int32_t *channels) {
+    if (!is_written_out(s->e, &op, channels)) {
+        add(s, stream, op);
+        return true;
+    }
+    const Part *part = part_of(s, &op, channels[op.slot]);
+    if (!part) return false;
+    expand_call(s, stream, &op, part);
+    return true;
+}
+
+static bool expand_stream(Stretch *s, int number, const Program *program, const int32_t *channels) {
+    const Stream *stream = &program->streams[number];
+    bool done = true;
+    for (int64_t i = 0; i < stream->count && done; i++) {
+        Op op = stream->ops[i];
+        if (op.kind != OP_ROUTINE || s->whole[op.id]) {
+            done = expand_op(s, number, op, channels);
             continue;
         }
-        const Part *part = part_of(s, &op, channel);
-        if (!part || is_too_much(s->e)) return false;
-        expand_call(s, stream, &op, part);
+        const Routine *routine = &program->routines[op.id];
+        for (int32_t inner = 0; inner < routine->count && done; inner++) {
+            Op one = routine->ops[inner];
+            one.label = op.label;
+            done = expand_op(s, number, one, channels);
+        }
     }
-    return true;
+    return done;
 }
 
 static bool expand_rank(Expander *e, int rank, Actor *actor) {
@@ -233,15 +278,21 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
         LIST_PUSH(scratch, &s.slots, channel >= 0 ? e->kept[channel] : -1);
     }
     for (int i = 0; i < before->stream_count; i++) LIST_PUSH(scratch, &s.streams, (OpRow){0});
+    s.whole = ARENA_ARRAY(scratch, bool, before->routine_count);
+    for (int r = 0; r < before->routine_count; r++)
+        s.whole[r] = nothing_written_out(&s, &before->routines[r], actor->channels);
     bool done = true;
-    for (int i = 0; i < before->stream_count && done; i++)
-        done = expand_stream(&s, i, (OpWalk){.program = before, .stream = &before->streams[i]}, actor->channels);
+    for (int i = 0; i < before->stream_count && done; i++) done = expand_stream(&s, i, before, actor->channels);
     Stream *streams = ARENA_ARRAY(scratch, Stream, s.streams.count);
     for (int i = 0; i < s.streams.count; i++)
         streams[i] = (Stream){i < before->stream_count ? before->streams[i].name : "messages", s.streams.items[i].items,
                               s.streams.items[i].count};
-    Program program = {
-        .streams = streams, .stream_count = s.streams.count, .mark_count = s.mark_count, .slot_count = s.slots.count};
+    Program program = {.streams = streams,
+                       .stream_count = s.streams.count,
+                       .mark_count = s.mark_count,
+                       .slot_count = s.slots.count,
+                       .routines = before->routines,
+                       .routine_count = before->routine_count};
     if (done) actor->program = program_book_keep(e->programs, &program);
     int32_t *slots = ARENA_ARRAY(e->arena, int32_t, s.slots.count);
     for (int i = 0; i < s.slots.count; i++) slots[i] = s.slots.items[i];
@@ -251,31 +302,10 @@ static bool expand_rank(Expander *e, int rank, Actor *actor) {
 }
 
 // ---- What stays one transfer.
-static bool stays_inside(const Expander *e, int32_t channel) {
+static bool stays_whole(const Expander *e, int32_t channel) {
     const ChannelGroup *group = &e->l->groups.items[channel];
-    return network_is_one_domain(e->l->cluster->network, group->ranks, group->count);
-}
-
-static bool is_alike(const Expander *e, const Alone *known, const ChannelGroup *group, const Shape *shape) {
-    return known->shape->op == shape->op && known->shape->bytes == shape->bytes &&
-           known->group->count == group->count &&
-           network_are_alike(e->l->cluster->network, group->ranks, known->group->ranks, group->count);
-}
-
-// Seconds; below 0 after a problem.
-static double messages_take(Expander *e, int32_t channel, int32_t plan) {
-    const ChannelGroup *group = &e->l->groups.items[channel];
-    const Shape *shape = &group->shapes->items[plan];
-    for (int i = 0; i < e->alone.count; i++)
-        if (is_alike(e, &e->alone.items[i], group, shape)) return e->alone.items[i].seconds;
-    const FlowPlan *flow = flow_of(e, channel, plan);
-    if (!flow) return -1;
-    Arena *scratch = arena_open();
-    FlowSystem flows = flow_system(scratch, flow);
-    Alone alone = {group, shape, flow_run(scratch, flow, &flows, true).seconds};
-    arena_close(scratch);
-    LIST_PUSH(e->arena, &e->alone, alone);
-    return alone.seconds;
+    if (e->lone) return e->lone[channel];
+    return e->l->training->as_packets && network_is_one_domain(e->l->cluster->network, group->ranks, group->count);
 }
 
 static double takes_alone(const Expander *e, const Plan *plan) {
@@ -286,18 +316,26 @@ static double takes_alone(const Expander *e, const Plan *plan) {
     return step_seconds(plan->latency) + seconds;
 }
 
-// NULL after a problem.
+// As packets, about what its messages take. NULL after a problem.
 static const Plan *plans_as_messages(Expander *e, int32_t c) {
     const Channel *channel = &e->before->channels[c];
     Plan *plans = ARENA_ARRAY(e->arena, Plan, channel->plan_count);
     for (int p = 0; p < channel->plan_count; p++) {
         plans[p] = channel->plans[p];
         if (!is_collective(e->l, c, p)) continue;
-        double messages = messages_take(e, c, p), part = messages / takes_alone(e, &plans[p]);
-        if (messages < 0) return NULL;
+        const LoneTime *messages = step_lone_time(e->flows, c, p);
+        if (!messages) return NULL;
+        double part = step_seconds(messages->time) / takes_alone(e, &plans[p]);
         plans[p].latency = llround(part * (double)plans[p].latency);
         plans[p].bytes *= part;
     }
+    return plans;
+}
+
+static const Plan *plans_alone(Expander *e, int32_t c) {
+    Plan *plans = ARENA_ARRAY(e->arena, Plan, e->before->channels[c].plan_count);
+    for (int p = 0; p < e->before->channels[c].plan_count; p++)
+        plans[p] = (Plan){.latency = step_lone_time(e->flows, c, p)->time, .fairness = 1};
     return plans;
 }
 
@@ -305,14 +343,12 @@ static const Plan *plans_as_messages(Expander *e, int32_t c) {
 // Channels that stay keep their order; those of messages follow.
 static void number_channels(Expander *e) {
     const System *before = e->before;
-    e->flows = ARENA_ARRAY(e->arena, const FlowPlan **, before->channel_count);
     e->first_number = ARENA_ARRAY(e->arena, int, before->channel_count);
     e->kept = ARENA_ARRAY(e->arena, int32_t, before->channel_count);
     for (int c = 0, number = 1; c < before->channel_count; c++) {
         e->first_number[c] = number;
         number += before->channels[c].plan_count;
-        e->flows[c] = ARENA_ARRAY(e->arena, const FlowPlan *, before->channels[c].plan_count);
-        bool messages = is_collective(e->l, c, 0) && !(e->l->training->as_packets && stays_inside(e, c));
+        bool messages = is_collective(e->l, c, 0) && !stays_whole(e, c);
         e->kept[c] = messages ? -1 : e->kept_count++;
     }
 }
@@ -327,7 +363,7 @@ static const Channel *join_channels(Expander *e, int *count) {
         Channel *kept = &channels[e->kept[c]];
         *kept = e->before->channels[c];
         if (!is_collective(e->l, c, 0)) continue;
-        kept->plans = plans_as_messages(e, c);
+        kept->plans = e->lone ? plans_alone(e, c) : plans_as_messages(e, c);
         if (!kept->plans) return NULL;
     }
     for (int c = 0; c < messages; c++) channels[e->kept_count + c] = made[c];
@@ -335,8 +371,11 @@ static const Channel *join_channels(Expander *e, int *count) {
     return channels;
 }
 
-const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems) {
-    Expander e = {.arena = l->arena, .l = l, .before = before, .problems = problems};
+// NULL after a problem.
+static const System *write_out(StepFlows *flows, const System *before, const bool *lone) {
+    const Lowering *l = flows->l;
+    Expander e = {.arena = l->arena, .l = l, .before = before, .problems = flows->problems, .flows = flows};
+    e.lone = lone;
     e.links = link_book_create(l->arena, l->cluster->network, before->links, before->link_count);
     e.messages = message_book_create(l->arena, e.links, before->actor_count);
     e.programs = program_book_create(l->arena);
@@ -344,14 +383,13 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     System *after = ARENA_NEW(l->arena, System);
     *after = *before;
     Actor *actors = ARENA_ARRAY(l->arena, Actor, before->actor_count);
-    bool done = true;
+    bool done = !is_too_much(&e);
     WatchPiece piece;
     watch_begin(&piece, "the messages of the step", before->actor_count, WATCH_NO_LIMIT);
     for (int a = 0; a < before->actor_count && done; a++) {
         actors[a] = before->actors[a];
-        e.is_first_rank = a == 0;
         done = expand_rank(&e, a, &actors[a]);
-        if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, problems);
+        if (done && !watch_goes_on(1)) done = !watch_tells(l->training->where, flows->problems);
     }
     watch_end(&piece);
     if (!done) return NULL;
@@ -361,4 +399,27 @@ const System *lower_to_messages(const Lowering *l, const System *before, Problem
     if (!after->channels) return NULL;
     after->links = link_book_links(e.links, &after->link_count);
     return after;
+}
+
+const System *lower_to_messages(const Lowering *l, const System *before, Problems *problems) {
+    return write_out(step_flows_create(l->arena, l, before, problems), before, NULL);
+}
+
+// Those whose members do not come at once are written out after all.
+const System *fold_messages(const Lowering *l, const System *before, Folded *folded, Problems *problems) {
+    StepFlows *flows = step_flows_create(l->arena, l, before, problems);
+    bool *lone = ARENA_ARRAY(l->arena, bool, before->channel_count);
+    memset(lone, true, (size_t)before->channel_count * sizeof *lone);
+    for (bool all = false;;) {
+        if (!find_lone(flows, before, lone)) return NULL;
+        const System *after = write_out(flows, before, lone);
+        if (!after) return NULL;
+        *folded = fold_system(l->arena, after);
+        all = true;
+        for (int c = 0; c < before->channel_count; c++) {
+            if (!lone[c] || all_come_at_once(l, c, folded->class_of)) continue;
+            all = lone[c] = false;
+        }
+        if (all) return after;
+    }
 }

@@ -283,7 +283,8 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
 
     int runs = training->jitter > 0 && options->runs > 1 ? options->runs : 1;
     double operations = watch_is_open() ? system_op_count(&folded.system) : 0;
-    if (!is_allowed(arena, cluster, training, &folded.system, operations, options->unfolded, runs, problems)) {
+    double share = watch_is_open() && sums && !training->as_packets ? run_share_gone_through(&folded.system) : 1;
+    if (!is_allowed(arena, cluster, training, &folded.system, share * operations, options->unfolded, runs, problems)) {
         step.beyond_limits = true;
         return step;
     }
