@@ -60,7 +60,7 @@ TEST(random_arrivals_wait_as_in_m_d_1) {
 
 // What as many ports let through where each input is never empty and each packet is for any of them: of the line.
 static double let_through(int ports, bool at_inputs) {
-    enum { SLOTS = 2000, BEGINS = 400, ENDS = 1600 };
+    enum { SLOTS = 8000, BEGINS = 400, ENDS = 6400 };
     Star s;
     Arena *arena = arena_open();
     RandomStream random = random_stream(1, "destinations", (uint64_t)ports);

@@ -4,15 +4,31 @@
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/packet/packet_internal.h"
+#include "sim/system/threads.h"
 #include "sim/system/watch.h"
+
+#define HOPS_WORTH_THREADS 100 // of a window: what takes longer than to tell others of it
+
+static int64_t hops_so_far(const PacketSim *sim) {
+    int64_t hops = 0;
+    for (int w = 0; w < sim->worker_count; w++) hops += sim->workers[w].hops;
+    return hops;
+}
+
+static void work(void *context, int number) {
+    PacketSim *sim = context;
+    nodes_run_window(&sim->workers[number]);
+}
 
 // The window under way, by all workers. False: the watch stopped it.
 static bool run_window(PacketSim *sim) {
-    int64_t before = 0, hops = 0;
-    for (int w = 0; w < sim->worker_count; w++) before += sim->workers[w].hops;
-    for (int w = 0; w < sim->worker_count; w++) nodes_run_window(&sim->workers[w]);
-    for (int w = 0; w < sim->worker_count; w++) hops += sim->workers[w].hops;
-    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)(hops - before));
+    int64_t before = hops_so_far(sim);
+    if (sim->worker_count > 1 && sim->window_hops >= HOPS_WORTH_THREADS)
+        threads_work(sim->worker_count, work, sim);
+    else
+        for (int w = 0; w < sim->worker_count; w++) work(sim, w);
+    sim->window_hops = hops_so_far(sim) - before;
+    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)sim->window_hops);
     return !sim->result.stopped;
 }
 
@@ -44,7 +60,7 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
     if (!ways_reach(sim, from, to)) return "there is no way from a flow's sender to its receiver";
     if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
     sim->flows[number].from = from;
-    sim->ends[number] = (FlowEnds){.hosts = {from, to}};
+    sim->ends[number] = (FlowEnds){{sim->leaf[from], sim->leaf[to]}, {sim->down[from], sim->down[to]}, 0, 0};
     sim->there[number].packets = (int32_t)packets;
     sim->there[number].end = SIM_TIME_NEVER;
     return NULL;
@@ -81,7 +97,7 @@ static const char *lay_connections(PacketSim *sim, const PacketConnection *conne
         if (connection->most_bytes_per_second > 0)
             messages->least_ticks_per_byte = 1e12 / connection->most_bytes_per_second;
         messages->least_full_ticks = ticks_nearest((double)sim->full_bytes * messages->least_ticks_per_byte);
-        sim->flows[c].messages = sim->ends[c].messages = messages;
+        sim->flows[c].messages = sim->there[c].messages = messages;
     }
     return NULL;
 }
@@ -133,7 +149,9 @@ static void finish(PacketSim *sim) {
 
 // What a sender has left and its receiver knows is not split.
 static int workers_of(const PacketSim *sim) {
-    int count = sim->network->threads < sim->network->host_count ? sim->network->threads : sim->network->host_count;
+    int count = sim->network->threads > 0 ? sim->network->threads : threads_wanted();
+    if (count > sim->network->host_count) count = sim->network->host_count;
+    if (count > THREADS_MOST) count = THREADS_MOST;
     return count < 1 || sim->acts->by_backlog ? 1 : count;
 }
 

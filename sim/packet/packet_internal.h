@@ -15,6 +15,7 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_NACK, // go-back-N: the number that is waited for; trimming: the one that was cut
     KIND_NOTIFY,
     KIND_PULL,
+    KIND_NEXT, // that came by a port (the number) may leave its switch
     KIND_FREE, // a port (the number) may send again
     KIND_PAUSE,
     KIND_RESUME,
@@ -22,8 +23,7 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_TIMEOUT,
     KIND_PULLING, // a host's next pull
     KIND_CREDIT,  // room for so many bytes (the number) of a lane (the flow)
-    KIND_MESSAGE, // a connection has another message to send
-    KIND_NEXT     // that came by a port (the number) may leave its switch
+    KIND_MESSAGE  // a connection has another message to send
 } PacketKind;
 
 #define PACKET_FLOWS_MOST (1 << 24)
@@ -111,11 +111,11 @@ typedef struct Marks { // a byte for each packet of those that are under way, in
     int32_t room;
 } Marks;
 
-typedef struct FlowEnds { // what all who see its packets look at
-    int32_t hosts[2];     // the sender's, the receiver's
+typedef struct FlowEnds { // what all who see its packets look at: of the sender, the receiver
+    int32_t leaf[2];      // its host's switch (or the other host)
+    int32_t down[2];      // and the port down to it
     int32_t lane;
     int32_t last_payload; // where it is one message
-    Messages *messages;   // NULL: it is one
 } FlowEnds;
 
 typedef struct FlowState { // of the sender
@@ -151,6 +151,7 @@ typedef struct FlowState { // of the sender
 } FlowState;
 
 typedef struct FlowThere { // of the receiver
+    Messages *messages;    // NULL: it is one
     int32_t packets;       // in all
     int32_t expected, received;
     bool asked_again;
@@ -236,6 +237,7 @@ typedef struct PacketWorker {
     PacketSim *sim;
     int32_t first_word, end_word; // of 64 places each: those of its nodes
     int32_t *ports;               // by which something comes to the node at work
+    Place *work;                  // of the window
     uint64_t *noted[WINDOWS];     // a bit for each place of all workers, by window: something happens there
     bool any[WINDOWS];
     EventQueue *far; // item: of far_events
@@ -256,7 +258,8 @@ typedef struct PacketWorker {
         int count, room;
     } arrivals;
     int64_t hops, sent, delivered, dropped, lost, duplicates, flows_there;
-    SimTime end; // the last byte that is there
+    SimTime end;    // the last byte that is there
+    char apart[64]; // from what another one writes
 } PacketWorker;
 
 struct PacketSim {
@@ -286,6 +289,7 @@ struct PacketSim {
     SimTime window_length, window_end;                // of the one under way
     int64_t window_number;
     uint64_t window_factor; // 2^FACTOR_BITS / length
+    int64_t window_hops;    // of the window worked off last
     PacketWorker *workers;
     int worker_count, flow_count;
     struct { // of the window worked off last
@@ -321,6 +325,13 @@ static inline bool windows_note(PacketWorker *worker, SimTime time, int32_t plac
     worker->noted[number % WINDOWS][place >> 6] |= UINT64_C(1) << (place & 63);
     worker->any[number % WINDOWS] = true;
     return true;
+}
+
+static inline SimTime wire_next(const Wire *wire) { // when the first of what is under way is there; NEVER: nothing is
+    uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
+    if (head == atomic_load_explicit(&wire->tail, memory_order_acquire)) return SIM_TIME_NEVER;
+    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+    return ring->items[head & (ring->room - 1)].time;
 }
 
 static inline Flight wire_take(Wire *wire) {

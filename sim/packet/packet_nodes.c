@@ -74,9 +74,9 @@ static bool is_short(const FlowState *flow, int32_t packet) { // as the last of 
 }
 
 static int64_t short_bytes(const PacketSim *sim, uint64_t word) {
-    const FlowEnds *ends = &sim->ends[word_flow(word)];
-    int32_t first = 0, payload = ends->last_payload;
-    if (ends->messages) payload = message_of(ends->messages, word_number(word), &first)->last_payload;
+    const Messages *messages = sim->flows[word_flow(word)].messages;
+    int32_t first = 0, payload = sim->ends[word_flow(word)].last_payload;
+    if (messages) payload = message_of(messages, word_number(word), &first)->last_payload;
     return payload + sim->network->header_bytes;
 }
 
@@ -343,9 +343,9 @@ static inline Port *way_of(PacketWorker *w, int32_t node, uint64_t word, SimTime
     const PacketNetwork *network = sim->network;
     int32_t flow = word_flow(word);
     bool forth = word_kind(word) <= KIND_HEADER;
-    int32_t host = sim->ends[flow].hosts[forth];
-    if (sim->leaf[host] == node) return &sim->ports[sim->down[host]];
-    const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + sim->leaf[host] -
+    const FlowEnds *ends = &sim->ends[flow];
+    if (ends->leaf[forth] == node) return &sim->ports[ends->down[forth]];
+    const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + ends->leaf[forth] -
                                   network->host_count];
     const int32_t *ports = sim->way_ports.items + ways->first;
     if (ways->count == 1) return &sim->ports[ports[0]];
@@ -637,7 +637,6 @@ static void asked_again(PacketWorker *w, const Flight *flight) {
     if (!sim->row->in_order) {
         if (packet < flow->missing || *mark_of(&flow->states, packet) != STATE_SENT) return;
         lose(flow, packet);
-        if (sim->acts->pulled && !sim->acts->by_backlog) return; // it goes with the next pull
         if (sim->acts->lost) sim->acts->lost(flow);
         wake(w, number, flight->time);
         return;
@@ -717,7 +716,7 @@ static void is_there(PacketWorker *w, FlowThere *there, SimTime now) {
 
 static void message_arrived(PacketWorker *w, FlowThere *there, int32_t number, FlowMessage *message, SimTime now) {
     if (--message->missing) return;
-    PacketArrival arrival = {now, number, (int32_t)(message - w->sim->ends[number].messages->items)};
+    PacketArrival arrival = {now, number, (int32_t)(message - there->messages->items)};
     if (w->arrivals.count == w->arrivals.room) {
         PacketArrival *before = w->arrivals.items;
         w->arrivals.room = w->arrivals.room ? 2 * w->arrivals.room : 16;
@@ -729,7 +728,7 @@ static void message_arrived(PacketWorker *w, FlowThere *there, int32_t number, F
 }
 
 static void arrived(PacketWorker *w, FlowThere *there, int32_t number, int32_t packet, SimTime now) {
-    Messages *messages = w->sim->ends[number].messages;
+    Messages *messages = there->messages;
     marks_reach(w, &there->marks, there->expected, packet);
     uint8_t *mark = mark_of(&there->marks, packet);
     if (packet < there->expected || *mark) {
@@ -926,32 +925,46 @@ static void run_node(PacketWorker *w, int32_t number, const int32_t *ports, int 
     if (node->backlog_count) serve_window(w, node);
 }
 
-// Places of a node are next to each other.
-typedef struct AtWork {
-    int32_t node; // -1: none yet
-    int count;
-    int32_t *ports;
-} AtWork;
+// ---- All of a window.
+#define AHEAD 6 // places for which memory is fetched, one step of the way to it after the other
 
-static void come_to(PacketWorker *w, AtWork *at, Place place) {
-    if (place.node != at->node) {
-        if (at->node >= 0) run_node(w, at->node, at->ports, at->count);
-        *at = (AtWork){place.node, 0, at->ports};
-    }
-    if (place.port >= 0) at->ports[at->count++] = place.port;
-}
-
-void nodes_run_window(PacketWorker *w) {
+static int list_work(PacketWorker *w) {
     PacketSim *sim = w->sim;
-    AtWork at = {-1, 0, w->ports};
-    int slot = (int)(sim->window_number % WINDOWS);
+    int slot = (int)(sim->window_number % WINDOWS), count = 0;
     for (int32_t i = w->first_word; i < w->end_word; i++) {
         uint64_t noted = 0;
         for (int o = 0; o < sim->worker_count; o++) {
             noted |= sim->workers[o].noted[slot][i];
             sim->workers[o].noted[slot][i] = 0;
         }
-        for (; noted; noted &= noted - 1) come_to(w, &at, sim->places[64 * i + __builtin_ctzll(noted)]);
+        for (; noted; noted &= noted - 1) w->work[count++] = sim->places[64 * i + __builtin_ctzll(noted)];
     }
-    if (at.node >= 0) run_node(w, at.node, at.ports, at.count);
+    return count;
+}
+
+static void fetch(const PacketWorker *w, int at, int count) {
+    const PacketSim *sim = w->sim;
+    if (at + 2 * AHEAD < count && w->work[at + 2 * AHEAD].port >= 0) {
+        int32_t port = w->work[at + 2 * AHEAD].port;
+        __builtin_prefetch(&sim->wires[2 * port]);
+        __builtin_prefetch(&sim->ports[port ^ 1]);
+    }
+    if (at + AHEAD < count && w->work[at + AHEAD].port >= 0) {
+        const Wire *wire = &sim->wires[2 * w->work[at + AHEAD].port];
+        const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+        uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
+        __builtin_prefetch(&ring->items[head & (ring->room - 1)]);
+    }
+}
+
+// Places of a node are next to each other.
+void nodes_run_window(PacketWorker *w) {
+    int count = list_work(w), ports = 0;
+    for (int i = 0; i < count; i++) {
+        fetch(w, i, count);
+        if (w->work[i].port >= 0) w->ports[ports++] = w->work[i].port;
+        if (i + 1 < count && w->work[i + 1].node == w->work[i].node) continue;
+        run_node(w, w->work[i].node, w->ports, ports);
+        ports = 0;
+    }
 }

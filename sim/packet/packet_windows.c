@@ -1,6 +1,7 @@
 // What is to come, by windows of time. Packets under way wait on their wires and what a node does by itself in its own
 // list, both in order of time; a window keeps of them a bit for each place at which something happens, so that whoever
 // works it off goes through those alone. What comes much later (timers, very long cables) waits in a queue.
+#include <pthread.h>
 #include <string.h>
 
 #include "sim/base/check.h"
@@ -10,8 +11,13 @@
 #define FEW 32         // are sorted by insertion
 #define BUCKET_BITS 10 // by which more are sorted first, at most
 
+static pthread_mutex_t arena_in_use = PTHREAD_MUTEX_INITIALIZER; // seldom: lists grow
+
 void *worker_room(PacketWorker *worker, size_t count, size_t item_bytes) {
-    return arena_array(worker->sim->arena, count, item_bytes);
+    pthread_mutex_lock(&arena_in_use);
+    void *room = arena_array(worker->sim->arena, count, item_bytes);
+    pthread_mutex_unlock(&arena_in_use);
+    return room;
 }
 
 // ---- Laying them.
@@ -75,6 +81,7 @@ void windows_lay(PacketSim *sim) {
     for (int w = 0; w < sim->worker_count; w++) {
         sim->workers[w].sim = sim;
         sim->workers[w].ports = ARENA_ARRAY(sim->arena, int32_t, 2 * sim->network->cable_count);
+        sim->workers[w].work = ARENA_ARRAY(sim->arena, Place, nodes + 2 * sim->network->cable_count);
     }
     lay_wires(sim);
     lay_places(sim);
@@ -111,10 +118,12 @@ void windows_make_room(PacketWorker *worker, Node *node) {
 
 void windows_far(PacketWorker *worker, SimTime time, FarEvent event) {
     Arena *arena = worker->sim->arena;
+    pthread_mutex_lock(&arena_in_use);
     int32_t item = worker->far_free.count ? worker->far_free.items[--worker->far_free.count] : worker->far_events.count;
     if (item == worker->far_events.count) LIST_PUSH(arena, &worker->far_events, event);
     worker->far_events.items[item] = event;
     event_schedule(worker->far, time, 0, item);
+    pthread_mutex_unlock(&arena_in_use);
 }
 
 // ---- The next window.
