@@ -236,3 +236,24 @@ TEST(what_is_wrong_with_packets_is_said_at_its_line) {
     EXPECT_CONTAINS(run_command(command_packets, "packets incast --hosts 10 --hosts-per-leaf 4")->err,
                     "--hosts-per-leaf 4: error: 10 hosts do not fill two or more leaves of 4");
 }
+
+// ---- Threads.
+static void expect_same_by_threads(int (*ask)(int, char **), const char *line) {
+    static char first[1 << 16];
+    char asked[512];
+    for (int threads = 1; threads <= 4; threads *= 2) {
+        snprintf(asked, sizeof asked, "%s --threads %d", line, threads);
+        const char *answer = run_command(ask, asked)->out;
+        if (threads == 1) snprintf(first, sizeof first, "%s", answer);
+        EXPECT_TEXT(answer, first);
+    }
+    EXPECT(strlen(first) > 200);
+}
+
+TEST(threads_do_not_change_what_packets_answer) {
+    expect_same_by_threads(command_packets, "packets permutation --hosts 256 --hosts-per-leaf 16 --size 100kB");
+    expect_same_by_threads(command_packets, "packets permutation --hosts 256 --hosts-per-leaf 16 --size 100kB "
+                                            "--transport dctcp --routing spray");
+    expect_same_by_threads(command_collective, "collective all_to_all --node dgx-h100 --nodes 8 --fabric "
+                                               "roce-400:fat_tree:nodes_per_leaf=2 -b 16M -e 16M --fidelity packet");
+}

@@ -306,6 +306,7 @@ static bool is_shared(Arena *arena, const char *option) {
                                          "wall",
                                          "allow-read",
                                          "jobs",
+                                         "threads",
                                          "processes",
                                          "plot",
                                          "plot-dir",

@@ -6,6 +6,7 @@
 #include "results/answer/as.h"
 #include "sim/base/list.h"
 #include "sim/system/pieces.h"
+#include "sim/system/threads.h"
 #include "sim/system/watch.h"
 
 static const OptionSpec form_rows[] = {
@@ -117,6 +118,7 @@ static bool is_silenced(const Options *options) {
 
 static int ask(const Question *question, Asking *asking, const Showing *showing) {
     if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
+    if (option_known(asking->options, "threads")) threads_want(asking->options, asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
     asking->silent = is_silenced(asking->options);

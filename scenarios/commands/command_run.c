@@ -13,6 +13,7 @@
 #include "scenarios/study/study_point.h"
 #include "sim/base/list.h"
 #include "sim/data/vary.h"
+#include "sim/system/threads.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 #include "sim/trace.h"
@@ -78,6 +79,7 @@ static const OptionSpec own_options[] = {
      .metavar = "TIME",
      .is_limit = true,
      .help = "of the script (default 60 s)"},
+    THREADS_OPTION,
     WATCH_OPTIONS,
     WALL_OPTION,
     {.name = "print-api",

@@ -8,6 +8,7 @@
 #include "scenarios/packets/packets_study.h"
 #include "sim/base/digest.h"
 #include "sim/data/vary.h"
+#include "sim/system/threads.h"
 #include "sim/system/watch.h"
 
 #define VARIED_MOST 6
@@ -19,6 +20,7 @@ static const OptionSpec more_rows[] = {
      .of = OF_QUESTION,
      .metavar = "OPTION=VALUES",
      .help = "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C of an option above; may be repeated"},
+    THREADS_OPTION,
     WATCH_OPTIONS};
 
 static const OptionSpec *rows(Arena *arena, int *count) {

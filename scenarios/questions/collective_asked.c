@@ -10,6 +10,7 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/pair_matrix.h"
 #include "models/workload/job/job_options.h"
+#include "sim/system/threads.h"
 #include "sim/system/watch.h"
 
 const char *const collective_backends[] = {"nccl", "gloo", "mpi"};
@@ -60,6 +61,7 @@ const OptionSpec collective_rows[] = {
      .choice_count = COUNT_OF(collective_backends)},
     PROFILE_OPTION,
     {"cpu", OPTION_FLAG, .of = OF_QUESTION, .help = "arrays in CPU memory (gloo and mpi)"},
+    THREADS_OPTION,
     WATCH_OPTIONS,
 };
 const int collective_row_count = COUNT_OF(collective_rows);

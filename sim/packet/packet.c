@@ -4,13 +4,45 @@
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/packet/packet_internal.h"
+#include "sim/system/threads.h"
+#include "sim/system/watch.h"
+
+#define HOPS_WORTH_THREADS 100 // of a window: what takes longer than to tell others of it
+
+static int64_t hops_so_far(const PacketSim *sim) {
+    int64_t hops = 0;
+    for (int w = 0; w < sim->worker_count; w++) hops += sim->workers[w].hops;
+    return hops;
+}
+
+static void work(void *context, int number) {
+    PacketSim *sim = context;
+    nodes_run_window(&sim->workers[number]);
+}
+
+// The window under way, by all workers. False: the watch stopped it.
+static bool run_window(PacketSim *sim) {
+    int64_t before = hops_so_far(sim);
+    if (sim->worker_count > 1 && sim->window_hops >= HOPS_WORTH_THREADS)
+        threads_work(sim->worker_count, work, sim);
+    else
+        for (int w = 0; w < sim->worker_count; w++) work(sim, w);
+    sim->window_hops = hops_so_far(sim) - before;
+    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)sim->window_hops);
+    return !sim->result.stopped;
+}
+
+static int64_t flows_there(const PacketSim *sim) {
+    int64_t count = 0;
+    for (int w = 0; w < sim->worker_count; w++) count += sim->workers[w].flows_there;
+    return count;
+}
 
 static void run_windows(PacketSim *sim, SimTime until) {
-    PacketWindow window;
-    while (sim->left > 0 && windows_next(sim->windows, &window)) {
-        if (!nodes_run_window(sim, &window)) return;
-        if (window.end >= until) {
-            sim->result.end = until;
+    while (flows_there(sim) < sim->flow_count && windows_next(sim)) {
+        if (!run_window(sim)) return;
+        if (sim->window_end >= until) {
+            sim->workers[0].end = until;
             return;
         }
     }
@@ -27,11 +59,10 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
         return "a flow is not from one host to another";
     if (!ways_reach(sim, from, to)) return "there is no way from a flow's sender to its receiver";
     if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
-    FlowState *flow = &sim->flows[number];
-    flow->from = from;
-    sim->hosts_of[number][0] = from;
-    sim->hosts_of[number][1] = to;
-    sim->ends[number].end = SIM_TIME_NEVER;
+    sim->flows[number].from = from;
+    sim->ends[number] = (FlowEnds){{sim->leaf[from], sim->leaf[to]}, {sim->down[from], sim->down[to]}, 0, 0};
+    sim->there[number].packets = (int32_t)packets;
+    sim->there[number].end = SIM_TIME_NEVER;
     return NULL;
 }
 
@@ -46,11 +77,11 @@ static const char *lay_flows(PacketSim *sim, const PacketFlow *flows) {
         const char *wrong = lay_flow(sim, f, flows[f].from, flows[f].to, packets);
         if (wrong) return wrong;
         if (flows[f].lane < 0 || flows[f].lane >= PACKET_LANES) return "there is no such lane";
-        flow->lane = flows[f].lane;
+        sim->ends[f].lane = flows[f].lane;
+        sim->ends[f].last_payload = last_payload(sim->network, flows[f].bytes);
         flow->packets = (int32_t)packets;
-        flow->last_payload = last_payload(sim->network, flows[f].bytes);
         flow->pacing = true;
-        sim_at_host(sim, flow->from, flows[f].start, KIND_SEND, f);
+        sim_at_host(&sim->workers[0], flow->from, flows[f].start, KIND_SEND, f);
     }
     return NULL;
 }
@@ -65,29 +96,63 @@ static const char *lay_connections(PacketSim *sim, const PacketConnection *conne
         messages->items = ARENA_ARRAY(sim->arena, FlowMessage, connection->messages);
         if (connection->most_bytes_per_second > 0)
             messages->least_ticks_per_byte = 1e12 / connection->most_bytes_per_second;
-        sim->flows[c].messages = messages;
+        messages->least_full_ticks = ticks_nearest((double)sim->full_bytes * messages->least_ticks_per_byte);
+        sim->flows[c].messages = sim->there[c].messages = messages;
     }
     return NULL;
 }
 
 // ---- What came of it.
+static void add_workers(PacketSim *sim) {
+    for (int w = 0; w < sim->worker_count; w++) {
+        const PacketWorker *worker = &sim->workers[w];
+        sim->result.hops += worker->hops;
+        sim->result.sent += worker->sent;
+        sim->result.delivered += worker->delivered;
+        sim->result.dropped += worker->dropped;
+        sim->result.lost += worker->lost;
+        sim->result.duplicates += worker->duplicates;
+        if (worker->end > sim->result.end) sim->result.end = worker->end;
+    }
+}
+
+static PacketEnd *flow_ends(const PacketSim *sim) {
+    PacketEnd *ends = ARENA_ARRAY(sim->arena, PacketEnd, sim->flow_count);
+    for (int f = 0; f < sim->flow_count; f++) {
+        const FlowState *flow = &sim->flows[f];
+        ends[f] = (PacketEnd){sim->there[f].end, flow->resent, flow->timeouts, flow->acknowledged};
+    }
+    return ends;
+}
+
 static void finish(PacketSim *sim) {
     const PacketNetwork *network = sim->network;
+    add_workers(sim);
+    const PacketEnd *ends = flow_ends(sim);
     PacketPort *ports = ARENA_ARRAY(sim->arena, PacketPort, 2 * network->cable_count);
     uint64_t digest = DIGEST_START;
     for (int p = 0; p < 2 * network->cable_count; p++) {
         Port *port = &sim->ports[p];
         if ((port->paused || port->starved) && sim->result.end > port->paused_since)
             port->counted.paused += sim->result.end - port->paused_since;
+        port->counted.waited = step_seconds(1) * port->waited;
         ports[p] = port->counted;
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].packets), (uint64_t)ports[p].most_waiting);
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].marks), (uint64_t)ports[p].drops);
     }
     for (int f = 0; f < sim->flow_count; f++)
-        digest = digest_u64(digest_u64(digest, (uint64_t)sim->ends[f].end), (uint64_t)sim->ends[f].resent);
+        digest = digest_u64(digest_u64(digest, (uint64_t)ends[f].end), (uint64_t)ends[f].resent);
     sim->result.ports = ports;
-    sim->result.flows = sim->ends;
+    sim->result.flows = ends;
     sim->result.digest = digest;
+}
+
+// What a sender has left and its receiver knows is not split.
+static int workers_of(const PacketSim *sim) {
+    int count = sim->network->threads > 0 ? sim->network->threads : threads_wanted();
+    if (count > sim->network->host_count) count = sim->network->host_count;
+    if (count > THREADS_MOST) count = THREADS_MOST;
+    return count < 1 || sim->acts->by_backlog ? 1 : count;
 }
 
 static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count, const char **wrong) {
@@ -101,19 +166,25 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->full_bytes = network->payload_bytes + network->header_bytes;
     sim->control_bytes = network->control_bytes;
     sim->by_credits = network->switches.credit_bytes > 0;
+    sim->late = !sim->by_credits && !network->switches.at_inputs;
+    sim->plain = sim->late && !sim->row->told_load;
+    sim->timeout_least = step_ticks(network->transport.timeout_least);
+    sim->timer_ticks = step_ticks(network->transport.timer_seconds);
+    sim->notify_ticks = step_ticks(network->transport.notify_seconds);
+    sim->worker_count = workers_of(sim);
     sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
     sim->down = ARENA_ARRAY(arena, int32_t, network->host_count);
-    sim->used = ARENA_ARRAY(arena, int64_t, network->switch_count);
     sim->flows = ARENA_ARRAY(arena, FlowState, flow_count);
-    sim->ends = ARENA_ARRAY(arena, PacketEnd, flow_count);
-    sim->hosts_of = arena_array(arena, (size_t)flow_count, sizeof *sim->hosts_of);
+    sim->ends = ARENA_ARRAY(arena, FlowEnds, flow_count);
+    sim->there = ARENA_ARRAY(arena, FlowThere, flow_count);
     *wrong = ways_lay(sim, &least);
     if (*wrong) return NULL;
     if (network->window_seconds > 0 && step_ticks(network->window_seconds) < least)
         least = step_ticks(network->window_seconds);
-    sim->windows = windows_create(arena, least, network->host_count + network->switch_count);
+    sim->window_length = least;
+    windows_lay(sim);
     return sim;
 }
 
@@ -122,7 +193,6 @@ PacketResult packet_run(Arena *arena, const PacketNetwork *network, const Packet
     PacketSim *sim = lay(arena, network, flow_count, wrong);
     if (!*wrong) *wrong = lay_flows(sim, flows);
     if (*wrong) return (PacketResult){0};
-    sim->left = flow_count;
     run_windows(sim, until);
     finish(sim);
     return sim->result;
@@ -147,15 +217,22 @@ void packet_send(PacketSim *sim, int32_t connection, int64_t bytes, SimTime time
     messages->handed_at = time;
     messages->items[messages->known++] =
         (FlowMessage){begin + (int32_t)packets, last_payload(sim->network, bytes), (int32_t)packets};
-    sim_at_host(sim, flow->from, time, KIND_MESSAGE, connection);
+    sim_at_host(&sim->workers[0], flow->from, time, KIND_MESSAGE, connection);
 }
 
-SimTime packet_next(PacketSim *sim) { return windows_next_begin(sim->windows); }
+SimTime packet_next(PacketSim *sim) { return windows_next_begin(sim); }
+
+// Workers have hosts in their order.
+static void join_arrivals(PacketSim *sim) {
+    sim->arrivals.count = 0;
+    for (int w = 0; w < sim->worker_count; w++)
+        for (int i = 0; i < sim->workers[w].arrivals.count; i++)
+            LIST_PUSH(sim->arena, &sim->arrivals, sim->workers[w].arrivals.items[i]);
+}
 
 const PacketArrival *packet_advance(PacketSim *sim, int *count) {
-    PacketWindow window;
-    sim->arrivals.count = 0;
-    if (windows_next(sim->windows, &window)) nodes_run_window(sim, &window);
+    if (windows_next(sim)) run_window(sim);
+    join_arrivals(sim);
     *count = sim->arrivals.count;
     return sim->arrivals.items;
 }

@@ -103,6 +103,7 @@ typedef struct PacketNetwork {
     double loss; // share of data packets that each cable loses at random, beside its own
     uint64_t seed;
     double window_seconds; // of time worked off at once, at most; 0: the smallest latency
+    int threads; // at work, at most; 0: as many as are wanted (sim/system/threads.h). What comes of it is the same
 } PacketNetwork;
 
 typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back
@@ -127,9 +128,10 @@ typedef struct PacketResult {
     bool stopped; // by the watch
 } PacketResult;
 
-// What a run takes, about, so that it can be known before it begins.
-#define PACKET_EVENTS_A_HOP 0.4 // of a packet or an acknowledgement: 120 ns, where another event takes 300
-#define PACKET_WAY_MEMORY 8     // bytes, of a pair of switches
+// What a run takes, about, so that it can be known before it begins. A hop of a packet or an acknowledgement: 75 ns,
+// where another event takes 300; transports and routings are within a factor of 2 of it.
+#define PACKET_EVENTS_A_HOP 0.25
+#define PACKET_WAY_MEMORY 8 // bytes, of a pair of switches
 
 // Until all has arrived, or until a time. NULL in *wrong: done; else what cannot be.
 PacketResult packet_run(Arena *arena, const PacketNetwork *network, const PacketFlow *flows, int flow_count,

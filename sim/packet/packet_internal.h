@@ -1,7 +1,10 @@
 // What the files of the packet engine share.
 #pragma once
 
+#include <stdatomic.h>
+
 #include "sim/base/list.h"
+#include "sim/event.h"
 #include "sim/packet/packet.h"
 
 // ---- The word: flow 24 bits, number 26, kind 4, marked, short, load 8.
@@ -12,6 +15,7 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_NACK, // go-back-N: the number that is waited for; trimming: the one that was cut
     KIND_NOTIFY,
     KIND_PULL,
+    KIND_NEXT, // that came by a port (the number) may leave its switch
     KIND_FREE, // a port (the number) may send again
     KIND_PAUSE,
     KIND_RESUME,
@@ -19,8 +23,7 @@ typedef enum PacketKind { // first those that travel; of these the first are for
     KIND_TIMEOUT,
     KIND_PULLING, // a host's next pull
     KIND_CREDIT,  // room for so many bytes (the number) of a lane (the flow)
-    KIND_MESSAGE, // a connection has another message to send
-    KIND_NEXT     // that came by a port (the number) may leave its switch
+    KIND_MESSAGE  // a connection has another message to send
 } PacketKind;
 
 #define PACKET_FLOWS_MOST (1 << 24)
@@ -43,30 +46,48 @@ static inline uint64_t word_as(uint64_t word, PacketKind kind) {
     return (word & ~(UINT64_C(15) << 50)) | (uint64_t)kind << 50;
 }
 
-typedef struct PacketEvent {
+// ---- Wires (packet_wires.c): what is under way on a cable one way, in order of time.
+typedef struct Flight {
+    SimTime time; // when it is there
+    uint64_t word;
+    SimTime sent; // the packet, or the one that it answers
+} Flight;
+
+typedef struct Ring {
+    uint32_t room; // a power of two
+    Flight items[];
+} Ring;
+
+// One thread writes and another may read: what was there before a window stays where it is, also when the ring grows.
+typedef struct Wire {
+    _Atomic(Ring *) ring;
+    _Atomic uint32_t head, tail; // read, written so far
+} Wire;
+
+// ---- Windows (packet_windows.c): a worker has some nodes. A place is a node for what happens there by itself, or a
+// cable's end at it; places of a worker are next to each other, those of a node too, in the order of their cables.
+#define WINDOW_MOST ((SimTime)1 << 20)
+#define WINDOWS 64 // that are kept apart; what comes later waits in a queue
+#define FACTOR_BITS 48
+
+typedef struct Place {
+    int32_t node, port; // by which it comes; -1: by itself
+} Place;
+
+typedef struct SoonEvent {
     SimTime time;
     uint64_t word;
-    SimTime sent;  // the packet, or the one that it answers
-    int32_t where; // port by which it comes, or that pauses or has credits
-    int32_t node;  // at which it happens
-} PacketEvent;
+} SoonEvent;
 
-// ---- Windows (packet_windows.c).
-#define WINDOW_MOST ((SimTime)1 << 20)
-typedef struct PacketWindows PacketWindows;
-PacketWindows *windows_create(Arena *arena, SimTime length, int node_count);
-PacketEvent *windows_add(PacketWindows *windows,
-                         SimTime time);             // to be filled in; not before the end of the one under way
-SimTime windows_next_begin(PacketWindows *windows); // of the next one that has anything; NEVER: there is none
-// That one, by node, those of a node as they were added. False: there is none.
-typedef struct PacketWindow {
-    PacketEvent *events;
-    int count;
-    SimTime end;
-} PacketWindow;
-bool windows_next(PacketWindows *windows, PacketWindow *window);
-// Events of one node of it by time, there or elsewhere, until the next ones are asked for.
-const PacketEvent *windows_by_time(PacketWindows *windows, PacketEvent *events, int count);
+typedef struct Node {
+    SoonEvent *soon; // what happens there by itself, the earliest first
+    int32_t begin, end, room;
+    int32_t place;
+    // Of a switch:
+    int32_t backlog_count, pausing; // senders that it has told not to send
+    int32_t *backlog;               // ports at which something waits
+    int64_t used;                   // bytes of its buffer
+} Node;
 
 // ---- Hosts.
 typedef enum PacketState { STATE_UNSENT, STATE_SENT, STATE_LOST, STATE_ACKNOWLEDGED } PacketState;
@@ -77,8 +98,10 @@ typedef struct FlowMessage { // packets of a flow in order, the last with what i
 
 typedef struct Messages { // of a connection
     FlowMessage *items;
+    int32_t sending, arriving;    // where it is looked first
     int32_t in_all, known, ready; // that there will be; that were handed over; that may be sent
     int32_t packets;              // in all
+    SimTime least_full_ticks;     // from one packet to the next
     double least_ticks_per_byte;
     SimTime handed_at; // the last of them
 } Messages;
@@ -88,18 +111,23 @@ typedef struct Marks { // a byte for each packet of those that are under way, in
     int32_t room;
 } Marks;
 
-typedef struct FlowState {
-    int32_t from, lane;
-    int32_t packets, last_payload; // known of so far; where it is one message
-    Messages *messages;            // NULL: it is one
-    Marks states;                  // of the sender: those from the first missing to the highest sent
-    Marks there;                   // of the receiver: those from the expected on
-    // The sender.
+typedef struct FlowEnds { // what all who see its packets look at: of the sender, the receiver
+    int32_t leaf[2];      // its host's switch (or the other host)
+    int32_t down[2];      // and the port down to it
+    int32_t lane;
+    int32_t last_payload; // where it is one message
+} FlowEnds;
+
+typedef struct FlowState { // of the sender
+    int32_t from, packets; // packets: known of so far
     int32_t next, lost_from, lost, flying, acknowledged, highest, scanned, recover, missing;
-    double window, threshold, rate;                              // packets; bytes a second
-    SimTime next_send, timeout_at, timer_at, smoothed, variance; // timer_at: of the event that tells
     int backoff;
     bool ready, timing, pacing;
+    Marks states;                                                // those from the first missing to the highest sent
+    Messages *messages;                                          // NULL: it is one
+    double window, threshold, rate;                              // packets; bytes a second
+    SimTime next_send, timeout_at, timer_at, smoothed, variance; // timer_at: of the event that tells
+    int64_t resent, timeouts;
     double alpha;
     int32_t seen, marked, round, cut_until; // DCTCP: since the round began; when so many are acknowledged it ends
     double target_rate;                     // DCQCN
@@ -117,12 +145,20 @@ typedef struct FlowState {
     double late;                            // NSCC: seconds in queues, the mean of late
     SimTime epoch_end;                      // NSCC: when it is looked at what arrived
     bool hurt;                              // NSCC: something was trimmed or very late since it began
-    // The receiver.
+    // EQDS, RCCC, of sender and receiver, which one thread works off: packets for which there was credit; that need it
+    // once more.
+    int32_t granted, again;
+} FlowState;
+
+typedef struct FlowThere { // of the receiver
+    Messages *messages;    // NULL: it is one
+    int32_t packets;       // in all
     int32_t expected, received;
     bool asked_again;
+    Marks marks; // those from the expected on
     SimTime notified;
-    int32_t granted, again; // EQDS, RCCC: packets for which there was credit; that need it once more
-} FlowState;
+    SimTime end; // its last byte is there
+} FlowThere;
 
 // What a transport does about an acknowledgement, a loss found, a timeout, a congestion notification, a packet sent.
 // Where it has nothing to do but start: NULL.
@@ -143,7 +179,7 @@ const TransportActs *transport_acts(PacketTransportId id);
 typedef struct Waiting {
     uint64_t word;
     SimTime sent;
-    int32_t in; // port by which it came; -1: made here
+    int32_t port; // by which it came; -1: made here
 } Waiting;
 
 typedef struct Queue { // a ring
@@ -152,26 +188,30 @@ typedef struct Queue { // a ring
 } Queue;
 
 typedef struct Port { // what every packet looks at stands together
-    int32_t from, to;
     SimTime free_at, full_ticks, control_ticks, latency;
-    bool told, paused, pauses; // its FREE is on the way; it may not send; its sender has been told not to
-    bool loses, starved;       // it waits for credits
-    const Queue *waits;        // by lane: its data, or its host's flows
-    Queue control, data[PACKET_LANES];
-    Queue
-        behind;  // where switches queue at inputs: that came by this port and wait for the first of them, `in` where to
-    bool leaves; // that first one
-    int8_t lane; // that sent last
-    int64_t credit[PACKET_LANES];
+    int32_t number, from, to, place; // place: where it arrives
+    int64_t waiting;                 // bytes of data that wait here
+    bool told, paused;               // its FREE is on the way; it may not send
+    bool listed;                     // in its switch's backlog
+    bool loses, starved;             // it waits for credits
+    bool pauses;                     // of what comes the other way on the cable: its sender has been told not to send
+    bool leaves;                     // of that: the first of those that wait at their input
+    int8_t lane;                     // that sent last
+    int64_t from_here;               // of data that came the other way on the cable and wait in this switch
+    Queue control;
+    PacketPort counted;
+    const Queue *waits; // by lane: its data, or its host's flows
+    Queue data[PACKET_LANES];
+    double waited; // byte-ticks
     SimTime since;
-    int64_t waiting, from_here; // bytes of data that wait here; that came by this port and wait in its switch
     double ticks_per_byte;
+    Queue behind; // where switches queue at inputs: what came the other way, `port` where to
+    int64_t credit[PACKET_LANES];
     SimTime paused_since;
     double load;
     SimTime load_at;
     uint64_t draws;
     int64_t passed; // data packets, where it loses some at even distances
-    PacketPort counted;
 } Port;
 
 typedef struct Host {
@@ -187,10 +227,40 @@ typedef struct Ways {
     int32_t count;
 } Ways;
 
-typedef struct SoonEvent {
-    SimTime time;
+typedef struct FarEvent {
+    int32_t place;
     uint64_t word;
-} SoonEvent;
+} FarEvent;
+
+// Whoever works off some of the nodes of a window, beside others.
+typedef struct PacketWorker {
+    PacketSim *sim;
+    int32_t first_word, end_word; // of 64 places each: those of its nodes
+    int32_t *ports;               // by which something comes to the node at work
+    Place *work;                  // of the window
+    uint64_t *noted[WINDOWS];     // a bit for each place of all workers, by window: something happens there
+    bool any[WINDOWS];
+    EventQueue *far; // item: of far_events
+    struct {
+        FarEvent *items;
+        int count, room;
+    } far_events;
+    struct {
+        int32_t *items;
+        int count, room;
+    } far_free;
+    struct { // what arrives at the node at work within the window, by time
+        uint64_t *items, *sorted;
+        int count, room;
+    } keys;
+    struct { // of the window
+        PacketArrival *items;
+        int count, room;
+    } arrivals;
+    int64_t hops, sent, delivered, dropped, lost, duplicates, flows_there;
+    SimTime end;    // the last byte that is there
+    char apart[64]; // from what another one writes
+} PacketWorker;
 
 struct PacketSim {
     Arena *arena;
@@ -198,28 +268,30 @@ struct PacketSim {
     const TransportActs *acts;
     const PacketTransportRow *row;
     Port *ports;
+    Wire *wires; // [2 * port] of packets, and 1 more of pauses and credits, which overtake what is being sent
     Host *hosts;
+    Node *nodes;
+    Place *places;
+    FlowEnds *ends;
     FlowState *flows;
-    PacketEnd *ends;
-    int64_t *used;          // [switch] bytes of its buffer
-    int32_t *leaf, *down;   // [host] its switch (or the other host), and the port down to it
-    int32_t (*hosts_of)[2]; // [flow] the sender's, the receiver's
-    Ways *ways;             // [switch * switches + switch]
+    FlowThere *there;
+    int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
+    Ways *ways;           // [switch * switches + switch]
     struct {
         int32_t *items;
         int count, room;
     } way_ports;
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes, control_bytes;
-    bool by_credits;
-    PacketWindows *windows;
-    SimTime window_end;
-    struct { // of the node at work, within the window: the earliest first
-        SoonEvent *items;
-        int begin, count, room;
-    } soon;
-    int left; // flows of packet_run
-    int flow_count;
+    bool by_credits, plain;                           // plain: who finds a port idle passes
+    bool late;                                        // what leaves a switch is worked out when somebody asks
+    SimTime timeout_least, timer_ticks, notify_ticks; // of the transport
+    SimTime window_length, window_end;                // of the one under way
+    int64_t window_number;
+    uint64_t window_factor; // 2^FACTOR_BITS / length
+    int64_t window_hops;    // of the window worked off last
+    PacketWorker *workers;
+    int worker_count, flow_count;
     struct { // of the window worked off last
         PacketArrival *items;
         int count, room;
@@ -231,48 +303,92 @@ static inline const PacketNetwork *sim_network(const PacketSim *sim) { return si
 static inline double sim_line_rate(const PacketSim *sim, int32_t host) {
     return 1e12 / sim->ports[sim->hosts[host].port].ticks_per_byte;
 }
+void *worker_room(PacketWorker *worker, size_t count, size_t item_bytes); // zeros, in the arena
 
-// Behind those of the same time; fewer move up where it is late, or down where it is early.
-static inline void sim_soon(PacketSim *sim, SimTime time, uint64_t word) {
-    SoonEvent *soon = sim->soon.items;
-    int begin = sim->soon.begin, place;
-    if (begin > 0 && soon[(begin + sim->soon.count) / 2].time > time) {
-        place = sim->soon.begin = begin - 1;
-        for (; soon[place + 1].time <= time; place++) soon[place] = soon[place + 1];
+// ---- What is under way and what is to come.
+void windows_lay(PacketSim *sim); // when ports are; nodes, places and wires too
+void windows_far(PacketWorker *worker, SimTime time, FarEvent event);
+void windows_make_room(PacketWorker *worker, Node *node);
+Ring *wire_grow(PacketWorker *worker, Wire *wire);
+SimTime windows_next_begin(const PacketSim *sim); // of the next one that has anything; NEVER: there is none
+bool windows_next(PacketSim *sim);                // it is under way. False: there is none
+// What comes by ports to a node within the window, by time and port: time within it << 32 | 2 * which of the ports, and
+// 1 more for a frame. Until they are asked for again.
+const uint64_t *windows_keys(PacketWorker *worker, const int32_t *ports, int count, int *key_count);
+
+// Something happens at a place, after the window under way. False: too late to be kept by windows.
+static inline bool windows_note(PacketWorker *worker, SimTime time, int32_t place) {
+    const PacketSim *sim = worker->sim;
+    uint64_t after = (uint64_t)(time - sim->window_end);
+    if (after >= (uint64_t)(sim->window_length * (WINDOWS - 1))) return false;
+    uint64_t number = (uint64_t)sim->window_number + 1 + (after * sim->window_factor >> FACTOR_BITS);
+    worker->noted[number % WINDOWS][place >> 6] |= UINT64_C(1) << (place & 63);
+    worker->any[number % WINDOWS] = true;
+    return true;
+}
+
+static inline SimTime wire_next(const Wire *wire) { // when the first of what is under way is there; NEVER: nothing is
+    uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
+    if (head == atomic_load_explicit(&wire->tail, memory_order_acquire)) return SIM_TIME_NEVER;
+    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+    return ring->items[head & (ring->room - 1)].time;
+}
+
+static inline Flight wire_take(Wire *wire) {
+    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+    uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
+    Flight flight = ring->items[head & (ring->room - 1)];
+    atomic_store_explicit(&wire->head, head + 1, memory_order_release);
+    return flight;
+}
+
+static inline void wire_put(PacketWorker *worker, Wire *wire, int32_t place, SimTime time, uint64_t word,
+                            SimTime sent) {
+    Ring *ring = atomic_load_explicit(&wire->ring, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&wire->tail, memory_order_relaxed);
+    if (tail - atomic_load_explicit(&wire->head, memory_order_acquire) == ring->room) ring = wire_grow(worker, wire);
+    Flight *flight = &ring->items[tail & (ring->room - 1)];
+    flight->time = time;
+    flight->word = word;
+    flight->sent = sent;
+    atomic_store_explicit(&wire->tail, tail + 1, memory_order_release);
+    if (!windows_note(worker, time, place)) windows_far(worker, time, (FarEvent){place, 0});
+}
+
+// Of the same time by what it is, whenever it was put there. Fewer move up where it is late, or down where it is early.
+static inline bool is_after(const SoonEvent *event, SimTime time, uint64_t word) {
+    return event->time > time || (event->time == time && event->word > word);
+}
+
+static inline void node_soon(PacketWorker *worker, Node *node, SimTime time, uint64_t word) {
+    if (node->end == node->room) windows_make_room(worker, node);
+    SoonEvent *soon = node->soon;
+    int place;
+    if (node->begin > 0 && is_after(&soon[(node->begin + node->end) / 2], time, word)) {
+        place = --node->begin;
+        for (; !is_after(&soon[place + 1], time, word); place++) soon[place] = soon[place + 1];
     } else {
-        LIST_PUSH(sim->arena, &sim->soon, (SoonEvent){0});
-        soon = sim->soon.items;
-        place = sim->soon.count - 1;
-        for (; place > begin && soon[place - 1].time > time; place--) soon[place] = soon[place - 1];
+        place = node->end++;
+        for (; place > node->begin && is_after(&soon[place - 1], time, word); place--) soon[place] = soon[place - 1];
     }
-    soon[place].time = time;
-    soon[place].word = word;
+    soon[place] = (SoonEvent){time, word};
 }
 
-// Written where it is to stand, field by field: a copy made on the stack would be waited for.
-static inline void sim_at(PacketSim *sim, SimTime time, uint64_t word, SimTime sent, int32_t where, int32_t node) {
-    PacketEvent *event = windows_add(sim->windows, time);
-    event->time = time;
-    event->word = word;
-    event->sent = sent;
-    event->where = where;
-    event->node = node;
-}
-
-// At the node at work.
-static inline void sim_here(PacketSim *sim, SimTime time, uint64_t word, int32_t node) {
-    if (time < sim->window_end)
-        sim_soon(sim, time, word);
+// By itself at a node: of the worker, or between windows.
+static inline void sim_here(PacketWorker *worker, SimTime time, uint64_t word, int32_t number) {
+    Node *node = &worker->sim->nodes[number];
+    if (time >= worker->sim->window_end && !windows_note(worker, time, node->place))
+        windows_far(worker, time, (FarEvent){node->place, word});
     else
-        sim_at(sim, time, word, 0, 0, node);
+        node_soon(worker, node, time, word);
 }
 
-static inline void sim_at_host(PacketSim *sim, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
-    sim_here(sim, time, word_of(kind, flow, 0), host);
+static inline void sim_at_host(PacketWorker *worker, int32_t host, SimTime time, PacketKind kind, int32_t flow) {
+    sim_here(worker, time, word_of(kind, flow, 0), host);
 }
 
-// ---- Nodes (packet_nodes.c). False: it is to stop.
-bool nodes_run_window(PacketSim *sim, const PacketWindow *window);
+// ---- Nodes (packet_nodes.c).
+void nodes_run_window(PacketWorker *worker);
 
 // ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
 const char *ways_lay(PacketSim *sim, SimTime *least);

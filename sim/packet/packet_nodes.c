@@ -2,10 +2,8 @@
 #include <math.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/random.h"
 #include "sim/packet/packet_internal.h"
-#include "sim/system/watch.h"
 
 #define GAP_TOLD 3 // later packets acknowledged: one before them is lost (RFC 5681)
 #define TIMEOUT_DOUBLINGS 8
@@ -13,52 +11,52 @@
 
 // The draws of a port are its own, in the order of its packets.
 static double draw(const PacketSim *sim, Port *port) {
-    uint64_t item = random_mixed((uint64_t)(port - sim->ports) << 40 ^ port->draws++);
+    uint64_t item = random_mixed((uint64_t)port->number << 40 ^ port->draws++);
     uint64_t bits = random_mixed(sim->network->seed ^ item);
     return (double)(bits >> 11) * 0x1p-53;
 }
 
 // ---- Queues.
-static void queue_grow(Arena *arena, Queue *queue) {
+static void queue_grow(PacketWorker *w, Queue *queue) {
     int room = queue->room ? 2 * queue->room : 16;
-    Waiting *items = ARENA_ARRAY(arena, Waiting, room);
+    Waiting *items = worker_room(w, (size_t)room, sizeof *items);
     for (int i = 0; i < queue->count; i++) items[i] = queue->items[(queue->head + i) & (queue->room - 1)];
     queue->items = items;
     queue->head = 0;
     queue->room = room;
 }
 
-static inline void queue_push(Arena *arena, Queue *queue, uint64_t word, SimTime sent, int32_t in) {
-    if (queue->count == queue->room) queue_grow(arena, queue);
-    Waiting *item = &queue->items[(queue->head + queue->count++) & (queue->room - 1)];
-    item->word = word;
-    item->sent = sent;
-    item->in = in;
+static inline void queue_push(PacketWorker *w, Queue *queue, Waiting waiting) {
+    if (queue->count == queue->room) queue_grow(w, queue);
+    queue->items[(queue->head + queue->count++) & (queue->room - 1)] = waiting;
 }
 
-static const Waiting *queue_pop(Queue *queue) { // it stands there until the next push
-    const Waiting *item = &queue->items[queue->head];
+static inline Waiting queue_pop(Queue *queue) {
+    Waiting waiting = queue->items[queue->head];
     queue->head = --queue->count ? (queue->head + 1) & (queue->room - 1) : 0; // where memory is near
-    return item;
+    return waiting;
 }
 
 // ---- Marks of packets.
 static uint8_t *mark_of(const Marks *marks, int32_t packet) { return &marks->items[packet & (marks->room - 1)]; }
 
 // So that those from the first on have room up to one of them.
-static void marks_reach(Arena *arena, Marks *marks, int32_t first, int32_t packet) {
+static void marks_reach(PacketWorker *w, Marks *marks, int32_t first, int32_t packet) {
     if (packet - first < marks->room) return;
     Marks more = {.room = marks->room ? marks->room : 16};
     while (packet - first >= more.room) more.room *= 2;
-    more.items = ARENA_ARRAY(arena, uint8_t, more.room);
+    more.items = worker_room(w, (size_t)more.room, 1);
     for (int32_t i = 0; i < marks->room; i++) *mark_of(&more, first + i) = *mark_of(marks, first + i);
     *marks = more;
 }
 
-// ---- Ports.
-static FlowMessage *message_of(const FlowState *flow, int32_t packet) {
-    FlowMessage *items = flow->messages->items;
-    int32_t low = 0, high = flow->messages->known - 1;
+// ---- Packets of a flow.
+// The message of a packet; it is looked for where the last one was, and behind it.
+static FlowMessage *message_of(const Messages *messages, int32_t packet, int32_t *last) {
+    FlowMessage *items = messages->items;
+    int32_t low = 0, high = messages->known - 1;
+    if (*last > 0 && items[*last - 1].end <= packet) low = *last;
+    if (low == *last && items[low].end > packet) return &items[low];
     while (low < high) {
         int32_t middle = (low + high) / 2;
         if (items[middle].end > packet)
@@ -66,16 +64,19 @@ static FlowMessage *message_of(const FlowState *flow, int32_t packet) {
         else
             low = middle + 1;
     }
+    *last = low;
     return &items[low];
 }
 
 static bool is_short(const FlowState *flow, int32_t packet) { // as the last of a message
-    return packet == (flow->messages ? message_of(flow, packet)->end : flow->packets) - 1;
+    Messages *messages = flow->messages;
+    return packet == (messages ? message_of(messages, packet, &messages->sending)->end : flow->packets) - 1;
 }
 
 static int64_t short_bytes(const PacketSim *sim, uint64_t word) {
-    const FlowState *flow = &sim->flows[word_flow(word)];
-    int32_t payload = flow->messages ? message_of(flow, word_number(word))->last_payload : flow->last_payload;
+    const Messages *messages = sim->flows[word_flow(word)].messages;
+    int32_t first = 0, payload = sim->ends[word_flow(word)].last_payload;
+    if (messages) payload = message_of(messages, word_number(word), &first)->last_payload;
     return payload + sim->network->header_bytes;
 }
 
@@ -84,31 +85,42 @@ static inline int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
     return word & WORD_SHORT ? short_bytes(sim, word) : sim->full_bytes;
 }
 
-static int32_t packets_in_all(const FlowState *flow) {
-    return flow->messages ? flow->messages->packets : flow->packets;
-}
-
 static bool is_lost(const PacketSim *sim, Port *port) {
-    const PacketCable *cable = &sim->network->cables[(port - sim->ports) / 2];
+    const PacketCable *cable = &sim->network->cables[port->number / 2];
     if (cable->loses_each) return ++port->passed % cable->loses_each == 0;
     return draw(sim, port) < cable->loss + sim->network->loss;
 }
 
-// ---- Credits: who sends takes them, and has them back when the packet has left the buffer at the far end.
-static int32_t lane_of(const PacketSim *sim, uint64_t word) { return sim->flows[word_flow(word)].lane; }
+static inline int lane_of(const PacketSim *sim, uint64_t word) { return sim->ends[word_flow(word)].lane; }
 
-static void give_credit(PacketSim *sim, const Port *port, uint64_t word, SimTime now) {
-    if (!sim->by_credits) return;
-    const Port *back = &sim->ports[(port - sim->ports) ^ 1];
+// ---- Frames: pauses and credits go back on a cable beside what is being sent.
+static void send_frame(PacketWorker *w, const Port *back, uint64_t word, SimTime now) {
     SimTime there = now + back->control_ticks + back->latency;
-    uint64_t credit = word_of(KIND_CREDIT, lane_of(sim, word), wire_bytes(sim, word));
-    sim_at(sim, there, credit, 0, (int32_t)(port - sim->ports), port->from);
+    wire_put(w, &w->sim->wires[2 * back->number + 1], back->place, there, word, 0);
 }
 
+// Who sends takes credits, and has them back when the packet has left the buffer at the far end.
+static void give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now) {
+    if (!w->sim->by_credits) return;
+    send_frame(w, back, word_of(KIND_CREDIT, lane_of(w->sim, word), wire_bytes(w->sim, word)), now);
+}
+
+static void pause_sender(PacketWorker *w, Port *back, bool pause, SimTime now) {
+    back->pauses = pause;
+    w->sim->nodes[back->from].pausing += pause ? 1 : -1;
+    send_frame(w, back, word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0), now);
+}
+
+static bool may_resume(const PacketSim *sim, const Port *back) {
+    double below = sim->network->switches.pause_bytes - RESUME_BELOW * (double)sim->full_bytes;
+    return (double)back->from_here <= fmax(below, 0);
+}
+
+// ---- What a port sends.
 // The lane whose turn it is, of those that have something to send and credits for it; -1: none.
 static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *queues) {
     for (int i = 1; i <= PACKET_LANES; i++) {
-        int lane = (port->lane + i) % PACKET_LANES;
+        int lane = (port->lane + i) & (PACKET_LANES - 1);
         bool may = !sim->by_credits || port->credit[lane] >= sim->full_bytes;
         if (queues[lane].count && may) return lane;
     }
@@ -122,53 +134,54 @@ static void set_starved(Port *port, bool starved, SimTime now) {
     port->paused_since = now;
 }
 
-static bool has_waiting(const Queue *queues) {
+static inline bool has_waiting(const Queue *queues) {
     int count = 0;
     for (int lane = 0; lane < PACKET_LANES; lane++) count |= queues[lane].count;
     return count > 0;
 }
 
-// ---- Sending.
-static SimTime data_ticks(const PacketSim *sim, const Port *port, int64_t bytes) {
+static inline SimTime data_ticks(const PacketSim *sim, const Port *port, int64_t bytes) {
     return bytes == sim->full_bytes ? port->full_ticks : llround((double)bytes * port->ticks_per_byte);
 }
 
-static void transmit(PacketSim *sim, Port *port, uint64_t word, SimTime sent, SimTime now) {
-    bool is_data = word_kind(word) == KIND_DATA;
-    int64_t bytes = wire_bytes(sim, word);
-    SimTime takes = is_data ? data_ticks(sim, port, bytes) : port->control_ticks;
-    port->free_at = now + takes;
+static inline void transmit(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime free_at) {
+    port->free_at = free_at;
     port->counted.packets++;
     port->counted.bytes += bytes;
-    sim->result.hops++;
-    if (port->loses && is_data && is_lost(sim, port)) { // its credits are found missing at once
-        sim->result.lost++;
+    w->hops++;
+    wire_put(w, &w->sim->wires[2 * port->number], port->place, free_at + port->latency, word, sent);
+}
+
+static void lose_packet(PacketWorker *w, Port *port, int64_t bytes, SimTime free_at) {
+    port->free_at = free_at;
+    port->counted.packets++;
+    port->counted.bytes += bytes;
+    w->hops++;
+    w->lost++;
+}
+
+static void transmit_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now) {
+    const PacketSim *sim = w->sim;
+    SimTime free_at = now + data_ticks(sim, port, bytes);
+    if (port->loses && is_lost(sim, port)) { // its credits are found missing at once
+        lose_packet(w, port, bytes, free_at);
         return;
     }
-    if (is_data) port->credit[lane_of(sim, word)] -= bytes;
-    sim_at(sim, now + takes + port->latency, word, sent, (int32_t)(port - sim->ports), port->to);
+    if (sim->by_credits) port->credit[lane_of(sim, word)] -= bytes;
+    transmit(w, port, word, sent, bytes, free_at);
 }
 
-static void tell_when_free(PacketSim *sim, Port *port) {
+static inline void tell_when_free(PacketWorker *w, Port *port) {
     if (port->told) return;
     port->told = true;
-    sim_here(sim, port->free_at, word_of(KIND_FREE, 0, port - sim->ports), port->from);
+    sim_here(w, port->free_at, word_of(KIND_FREE, 0, port->number), port->from);
 }
 
-static void count_waiting(Port *port, int64_t more, SimTime now) {
-    port->counted.waited += (double)port->waiting * step_seconds(now - port->since);
+static inline void count_waiting(Port *port, int64_t more, SimTime now) {
+    port->waited += (double)port->waiting * (double)(now - port->since);
     port->since = now;
     port->waiting += more;
     if (port->waiting > port->counted.most_waiting) port->counted.most_waiting = port->waiting;
-}
-
-// A pause frame goes the other way on the same cable.
-static void pause_sender(PacketSim *sim, Port *in, bool pause, SimTime now) {
-    const Port *back = &sim->ports[(in - sim->ports) ^ 1];
-    SimTime there = now + back->control_ticks + back->latency;
-    uint64_t word = word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0);
-    in->pauses = pause;
-    sim_at(sim, there, word, 0, (int32_t)(in - sim->ports), in->from);
 }
 
 // What leaves and waits here, averaged over a round trip as PINT's switches do it; in a packet is the most of its way,
@@ -183,74 +196,156 @@ static uint64_t with_load(PacketSim *sim, Port *port, uint64_t word, int64_t byt
     return told <= word_load(word) ? word : (word & ~(UINT64_C(255) << WORD_LOAD_AT)) | (uint64_t)told << WORD_LOAD_AT;
 }
 
-static bool may_resume(const PacketSim *sim, const Port *in) {
-    double below = sim->network->switches.pause_bytes - RESUME_BELOW * (double)sim->full_bytes;
-    return (double)in->from_here <= fmax(below, 0);
-}
-
-// ---- Queues at inputs: the next that came by a port, in the queue of its way out. Another follows when it has left.
-static Port *offer_next(PacketSim *sim, Port *in) {
-    const Waiting *item = queue_pop(&in->behind);
-    Port *port = &sim->ports[item->in];
-    in->leaves = true;
-    queue_push(sim->arena, &port->data[lane_of(sim, item->word)], item->word, item->sent, (int32_t)(in - sim->ports));
+// Queues at inputs: the next that came by a cable, in the queue of its way out. Another follows when it has left.
+static Port *offer_next(PacketWorker *w, Port *back) {
+    Waiting next = queue_pop(&back->behind);
+    Port *port = &w->sim->ports[next.port];
+    back->leaves = true;
+    next.port = back->number ^ 1;
+    queue_push(w, &port->data[lane_of(w->sim, next.word)], next);
     return port;
 }
 
-// What waits first of a lane, off its buffer: when it was sent in *sent.
-static uint64_t take_data(PacketSim *sim, Port *port, int lane, SimTime *sent, SimTime now) {
-    const Waiting *item = queue_pop(&port->data[lane]);
-    uint64_t word = item->word;
-    int64_t bytes = wire_bytes(sim, word);
+// What waits first of a lane goes, off its buffer.
+static void send_waiting(PacketWorker *w, Port *port, int lane, SimTime now) {
+    PacketSim *sim = w->sim;
+    Waiting next = queue_pop(&port->data[lane]);
+    int64_t bytes = wire_bytes(sim, next.word);
     count_waiting(port, -bytes, now);
-    sim->used[port->from - sim->network->host_count] -= bytes;
-    Port *in = &sim->ports[item->in];
-    *sent = item->sent;
-    if (in->leaves) sim_here(sim, now + data_ticks(sim, port, bytes), word_of(KIND_NEXT, 0, item->in), port->from);
-    in->from_here -= bytes;
-    give_credit(sim, in, word, now);
-    if (in->pauses && may_resume(sim, in)) pause_sender(sim, in, false, now);
-    return sim->row->told_load ? with_load(sim, port, word, bytes, now) : word;
+    sim->nodes[port->from].used -= bytes;
+    Port *back = &sim->ports[next.port ^ 1];
+    if (back->leaves) sim_here(w, now + data_ticks(sim, port, bytes), word_of(KIND_NEXT, 0, back->number), port->from);
+    back->from_here -= bytes;
+    give_credit(w, back, next.word, now);
+    if (back->pauses && may_resume(sim, back)) pause_sender(w, back, false, now);
+    if (sim->row->told_load) next.word = with_load(sim, port, next.word, bytes, now);
+    transmit_data(w, port, next.word, next.sent, bytes, now);
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, uint64_t *word, int lane);
+static bool host_sends(PacketWorker *w, Host *host, int lane, SimTime now);
 
 // What is to be sent next, if the port may.
-static void port_go(PacketSim *sim, Port *port, SimTime now) {
+static void port_go(PacketWorker *w, Port *port, SimTime now) {
     const Queue *queues = port->waits;
-    bool of_host = queues != port->data;
-    uint64_t word;
-    SimTime sent = now;
     if (now < port->free_at) {
-        tell_when_free(sim, port);
+        tell_when_free(w, port);
         return;
     }
     if (port->control.count) {
-        const Waiting *item = queue_pop(&port->control);
-        word = item->word;
-        sent = item->sent;
+        Waiting next = queue_pop(&port->control);
+        transmit(w, port, next.word, next.sent, w->sim->control_bytes, now + port->control_ticks);
     } else {
-        int lane = port->paused ? -1 : lane_to_send(sim, port, queues);
+        int lane = port->paused ? -1 : lane_to_send(w->sim, port, queues);
         if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
         if (lane < 0) return;
-        if (!of_host)
-            word = take_data(sim, port, lane, &sent, now);
-        else if (!host_next(sim, &sim->hosts[port->from], now, &word, lane))
+        if (queues == port->data)
+            send_waiting(w, port, lane, now);
+        else if (!host_sends(w, &w->sim->hosts[port->from], lane, now))
             return;
         port->lane = (int8_t)lane;
     }
-    transmit(sim, port, word, sent, now);
-    if (port->control.count || has_waiting(queues)) tell_when_free(sim, port);
+    if (port->control.count || has_waiting(queues)) tell_when_free(w, port);
+}
+
+// ---- What leaves a switch. Ports do not know of each other, so that what leaves by one need not be worked out before
+// somebody asks: what arrives there, the end of the window, or who has found too much in the switch. But while senders
+// are paused, what leaves tells when they go on, and events keep its order.
+static inline bool can_go(const Port *port) {
+    return port->control.count || (!port->paused && has_waiting(port->data));
+}
+
+static void serve(PacketWorker *w, Port *port, SimTime now) {
+    while (port->free_at <= now && can_go(port)) {
+        SimTime at = port->free_at;
+        if (port->control.count) {
+            Waiting next = queue_pop(&port->control);
+            transmit(w, port, next.word, next.sent, w->sim->control_bytes, at + port->control_ticks);
+        } else {
+            int lane = lane_to_send(w->sim, port, port->data);
+            send_waiting(w, port, lane, at);
+            port->lane = (int8_t)lane;
+        }
+    }
+}
+
+static void serve_all(PacketWorker *w, const Node *node, SimTime now) {
+    for (int i = 0; i < node->backlog_count; i++) serve(w, &w->sim->ports[node->backlog[i]], now);
+}
+
+// Something waits at a port that is served.
+static inline void goes_later(PacketWorker *w, Node *node, Port *port) {
+    if (!port->listed) node->backlog[node->backlog_count++] = port->number;
+    port->listed = true;
+    if (node->pausing && can_go(port)) tell_when_free(w, port);
+}
+
+// What is first in a port's queues goes now where nothing is being sent.
+static void go_or_wait(PacketWorker *w, Node *node, Port *port, SimTime now) {
+    if (!port->paused && port->free_at < now) port->free_at = now;
+    serve(w, port, now);
+    if (can_go(port)) goes_later(w, node, port);
+}
+
+// So many bytes more came by a cable: its sender pauses, where that is too much. What has left is off first.
+static void pause_if_full(PacketWorker *w, Node *node, Port *back, int64_t bytes, SimTime now) {
+    double most = w->sim->network->switches.pause_bytes;
+    if (!(most > 0) || back->pauses || (double)(back->from_here + bytes) <= most) return;
+    if (w->sim->late && !node->pausing) serve_all(w, node, now);
+    if ((double)(back->from_here + bytes) <= most) return;
+    pause_sender(w, back, true, now);
+    for (int i = 0; w->sim->late && i < node->backlog_count; i++)
+        if (can_go(&w->sim->ports[node->backlog[i]])) goes_later(w, node, &w->sim->ports[node->backlog[i]]);
+}
+
+static inline bool is_late(const PacketSim *sim, const Port *port) { return sim->late && port->waits == port->data; }
+
+static void is_free(PacketWorker *w, Port *port, SimTime now) {
+    port->told = false;
+    if (!is_late(w->sim, port)) {
+        port_go(w, port, now);
+        return;
+    }
+    serve(w, port, now);
+    if (can_go(port)) goes_later(w, &w->sim->nodes[port->from], port);
+}
+
+// At the end of a window, up to it.
+static void serve_window(PacketWorker *w, Node *node) {
+    int count = node->backlog_count;
+    node->backlog_count = 0;
+    for (int i = 0; i < count; i++) {
+        Port *port = &w->sim->ports[node->backlog[i]];
+        if (!node->pausing) serve(w, port, w->sim->window_end - 1);
+        port->listed = can_go(port);
+        if (!port->listed) continue;
+        node->backlog[node->backlog_count++] = port->number;
+        if (!port->told && !windows_note(w, port->free_at, node->place)) tell_when_free(w, port);
+    }
+}
+
+static void send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
+    bool late = is_late(w->sim, port);
+    if (late) serve(w, port, now);
+    bool waits = now < port->free_at || port->control.count;
+    if (waits)
+        queue_push(w, &port->control, (Waiting){word, sent, -1});
+    else
+        transmit(w, port, word, sent, w->sim->control_bytes, now + port->control_ticks);
+    if (late && waits)
+        goes_later(w, &w->sim->nodes[port->from], port);
+    else if (!late && (waits || has_waiting(port->waits)))
+        tell_when_free(w, port);
 }
 
 // ---- Switches.
-static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
+static inline Port *way_of(PacketWorker *w, int32_t node, uint64_t word, SimTime now) {
+    PacketSim *sim = w->sim;
     const PacketNetwork *network = sim->network;
     int32_t flow = word_flow(word);
     bool forth = word_kind(word) <= KIND_HEADER;
-    int32_t host = sim->hosts_of[flow][forth];
-    if (sim->leaf[host] == node) return &sim->ports[sim->down[host]];
-    const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + sim->leaf[host] -
+    const FlowEnds *ends = &sim->ends[flow];
+    if (ends->leaf[forth] == node) return &sim->ports[ends->down[forth]];
+    const Ways *ways = &sim->ways[(int64_t)(node - network->host_count) * network->switch_count + ends->leaf[forth] -
                                   network->host_count];
     const int32_t *ports = sim->way_ports.items + ways->first;
     if (ways->count == 1) return &sim->ports[ports[0]];
@@ -259,6 +354,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
     uint64_t hash = random_mixed(network->seed ^ random_mixed(key ^ (uint64_t)node << 52));
     int32_t first = (int32_t)((hash >> 32) * (uint64_t)ways->count >> 32);
     if (network->switches.routing != PACKET_ADAPTIVE) return &sim->ports[ports[first]];
+    if (sim->late && !sim->nodes[node].pausing) serve_all(w, &sim->nodes[node], now);
     int32_t best = first;
     for (int32_t i = 1; i < ways->count; i++) {
         int32_t other = first + i < ways->count ? first + i : first + i - ways->count;
@@ -267,7 +363,7 @@ static Port *way_of(PacketSim *sim, int32_t node, uint64_t word) {
     return &sim->ports[ports[best]];
 }
 
-static bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64_t bytes) {
+static inline bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64_t bytes) {
     const PacketSwitch *rules = &sim->network->switches;
     double queue = (double)(port->waiting + bytes);
     if (sim->by_credits) return true; // who had credits has room
@@ -277,7 +373,14 @@ static bool has_room(const PacketSim *sim, const Port *port, int64_t used, int64
     return rules->buffer_bytes <= 0 || queue <= rules->alpha * (rules->buffer_bytes - (double)used);
 }
 
-static bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
+static inline bool finds_room(PacketWorker *w, const Node *node, const Port *port, int64_t bytes, SimTime now) {
+    if (has_room(w->sim, port, node->used, bytes)) return true;
+    if (!w->sim->late || node->pausing) return false;
+    serve_all(w, node, now);
+    return has_room(w->sim, port, node->used, bytes);
+}
+
+static inline bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
     const PacketSwitch *rules = &sim->network->switches;
     double depth = (double)(port->waiting + bytes);
     if (rules->mark_most <= 0 || depth <= rules->mark_from_bytes) return false;
@@ -287,71 +390,93 @@ static bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
            rules->mark_most * (depth - rules->mark_from_bytes) / (rules->mark_to_bytes - rules->mark_from_bytes);
 }
 
-static void forward(PacketSim *sim, const PacketEvent *event) {
+static void wait_in_queue(PacketWorker *w, Port *port, Port *back, const Flight *flight, int64_t bytes) {
+    PacketSim *sim = w->sim;
     const PacketSwitch *rules = &sim->network->switches;
-    Port *port = way_of(sim, event->node, event->word);
-    int64_t *used = &sim->used[event->node - sim->network->host_count], bytes = wire_bytes(sim, event->word);
-    uint64_t word = event->word;
-    bool is_data = word_kind(word) == KIND_DATA, finds_room = !is_data || has_room(sim, port, *used, bytes);
-    if (!finds_room && !rules->trim) {
+    Node *node = &sim->nodes[port->from];
+    pause_if_full(w, node, back, bytes, flight->time);
+    node->used += bytes;
+    back->from_here += bytes;
+    count_waiting(port, bytes, flight->time);
+    if (rules->at_inputs) {
+        queue_push(w, &back->behind, (Waiting){flight->word, flight->sent, port->number});
+        if (!back->leaves) offer_next(w, back);
+    } else {
+        queue_push(w, &port->data[lane_of(sim, flight->word)], (Waiting){flight->word, flight->sent, back->number ^ 1});
+    }
+    if (sim->late)
+        go_or_wait(w, node, port, flight->time);
+    else
+        port_go(w, port, flight->time);
+}
+
+static void find_no_room(PacketWorker *w, Port *port, const Port *back, const Flight *flight) {
+    give_credit(w, back, flight->word, flight->time);
+    if (w->sim->network->switches.trim) {
+        port->counted.trims++;
+        send_control(w, port, word_as(flight->word, KIND_HEADER), flight->sent, flight->time);
+    } else {
         port->counted.drops++;
-        sim->result.dropped++;
-        give_credit(sim, &sim->ports[event->where], word, event->time);
+        w->dropped++;
+    }
+}
+
+// Whether a packet passes a port that nothing waits for, and does not make its sender pause.
+static inline bool passes(const PacketSim *sim, const Port *port, const Port *back, int64_t bytes, SimTime now) {
+    double pause = sim->network->switches.pause_bytes;
+    return sim->plain && now >= port->free_at && !port->waiting && !port->paused && !port->control.count &&
+           !(pause > 0 && (double)(back->from_here + bytes) > pause);
+}
+
+static inline void forward(PacketWorker *w, Port *back, Flight flight) {
+    PacketSim *sim = w->sim;
+    int32_t node = back->from;
+    Port *port = way_of(w, node, flight.word, flight.time);
+    if (word_kind(flight.word) != KIND_DATA) {
+        send_control(w, port, flight.word, flight.sent, flight.time);
         return;
     }
-    if (!finds_room) {
-        port->counted.trims++;
-        give_credit(sim, &sim->ports[event->where], word, event->time);
-        word = word_as(word, KIND_HEADER);
+    int64_t bytes = wire_bytes(sim, flight.word);
+    if (sim->late) serve(w, port, flight.time);
+    if (!finds_room(w, &sim->nodes[node], port, bytes, flight.time)) {
+        find_no_room(w, port, back, &flight);
+        return;
     }
-    if (!is_data || !finds_room) {
-        queue_push(sim->arena, &port->control, word, event->sent, event->where);
-    } else {
-        Port *in = &sim->ports[event->where];
-        if (!(word & WORD_MARKED) && is_marked(sim, port, bytes)) {
-            word |= WORD_MARKED;
-            port->counted.marks++;
-        }
-        *used += bytes;
-        in->from_here += bytes;
-        count_waiting(port, bytes, event->time);
-        if (rules->at_inputs) {
-            queue_push(sim->arena, &in->behind, word, event->sent, (int32_t)(port - sim->ports));
-            if (!in->leaves) offer_next(sim, in);
-        } else {
-            queue_push(sim->arena, &port->data[lane_of(sim, word)], word, event->sent, event->where);
-        }
-        if (rules->pause_bytes > 0 && !in->pauses && (double)in->from_here > rules->pause_bytes)
-            pause_sender(sim, in, true, event->time);
+    if (!(flight.word & WORD_MARKED) && is_marked(sim, port, bytes)) {
+        flight.word |= WORD_MARKED;
+        port->counted.marks++;
     }
-    port_go(sim, port, event->time);
+    if (!passes(sim, port, back, bytes, flight.time)) {
+        wait_in_queue(w, port, back, &flight, bytes);
+        return;
+    }
+    if (bytes > port->counted.most_waiting) port->counted.most_waiting = bytes;
+    port->lane = (int8_t)lane_of(sim, flight.word);
+    transmit_data(w, port, flight.word, flight.sent, bytes, flight.time);
 }
 
 // ---- Senders.
-static bool has_more(const FlowState *flow) { return flow->lost > 0 || flow->next < flow->packets; }
-
-static bool may_send(const PacketSim *sim, const FlowState *flow) {
-    if (!has_more(flow)) return false;
+static inline bool may_send(const PacketSim *sim, const FlowState *flow) {
+    if (flow->lost <= 0 && flow->next >= flow->packets) return false;
     if (sim->acts->pulled) return flow->credit > 0;
-    return flow->flying < fmax(floor(flow->window), 1);
+    return flow->flying <= 0 || flow->flying + 1 <= flow->window;
 }
 
 static SimTime patience(const PacketSim *sim, const FlowState *flow) {
     SimTime usual = flow->smoothed + 4 * flow->variance; // RFC 6298
-    SimTime least = step_ticks(sim->network->transport.timeout_least);
-    return (usual > least ? usual : least) << flow->backoff;
+    return (usual > sim->timeout_least ? usual : sim->timeout_least) << flow->backoff;
 }
 
-static void start_timer(PacketSim *sim, FlowState *flow, int32_t number) {
+static void start_timer(PacketWorker *w, FlowState *flow, int32_t number) {
     if (flow->timing && flow->timer_at <= flow->timeout_at) return; // that one starts the next
     flow->timing = true;
     flow->timer_at = flow->timeout_at;
-    sim_at_host(sim, flow->from, flow->timer_at, KIND_TIMEOUT, number);
+    sim_at_host(w, flow->from, flow->timer_at, KIND_TIMEOUT, number);
 }
 
-static void set_timeout(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
-    flow->timeout_at = now + patience(sim, flow);
-    start_timer(sim, flow, number);
+static void set_timeout(PacketWorker *w, FlowState *flow, int32_t number, SimTime now) {
+    flow->timeout_at = now + patience(w->sim, flow);
+    start_timer(w, flow, number);
 }
 
 static int32_t take_number(FlowState *flow) {
@@ -362,60 +487,74 @@ static int32_t take_number(FlowState *flow) {
     return flow->lost_from;
 }
 
-static void keep_below(const PacketSim *sim, FlowState *flow, uint64_t word, SimTime now) {
-    SimTime next = now + ticks_nearest((double)wire_bytes(sim, word) * flow->messages->least_ticks_per_byte);
+static void keep_below(const PacketSim *sim, FlowState *flow, int64_t bytes, SimTime now) {
+    SimTime next =
+        now + (bytes == sim->full_bytes ? flow->messages->least_full_ticks
+                                        : ticks_nearest((double)bytes * flow->messages->least_ticks_per_byte));
     if (flow->next_send < next) flow->next_send = next;
 }
 
-static void is_ready(PacketSim *sim, Host *host, FlowState *flow, int32_t number) {
+static void is_ready(PacketWorker *w, Host *host, FlowState *flow, int32_t number) {
     flow->ready = true;
-    queue_push(sim->arena, &host->ready[flow->lane], (uint64_t)number, 0, -1);
+    queue_push(w, &host->ready[w->sim->ends[number].lane], (Waiting){(uint64_t)number, 0, -1});
 }
 
-static bool host_next(PacketSim *sim, Host *host, SimTime now, uint64_t *word, int lane) {
+static void send_later(PacketWorker *w, FlowState *flow, int32_t number) {
+    flow->pacing = true;
+    sim_at_host(w, flow->from, flow->next_send, KIND_SEND, number);
+}
+
+// The next packet of a flow that may send one.
+static uint64_t next_packet(PacketWorker *w, FlowState *flow, int32_t number) {
+    int32_t packet = take_number(flow);
+    CHECK(packet >= flow->missing);
+    marks_reach(w, &flow->states, flow->missing, packet);
+    *mark_of(&flow->states, packet) = STATE_SENT;
+    flow->flying++;
+    flow->credit--;
+    if (packet < flow->highest)
+        flow->resent++;
+    else
+        flow->highest = packet + 1;
+    w->sent++;
+    return word_of(KIND_DATA, number, packet) | (is_short(flow, packet) ? WORD_SHORT : 0);
+}
+
+// The next of its flows that may. False: none may.
+static bool host_sends(PacketWorker *w, Host *host, int lane, SimTime now) {
+    PacketSim *sim = w->sim;
     while (host->ready[lane].count) {
-        int32_t number = (int32_t)queue_pop(&host->ready[lane])->word;
+        int32_t number = (int32_t)queue_pop(&host->ready[lane]).word;
         FlowState *flow = &sim->flows[number];
         flow->ready = false;
         if (!may_send(sim, flow)) continue;
-        int32_t packet = take_number(flow);
-        CHECK(packet >= flow->missing);
-        marks_reach(sim->arena, &flow->states, flow->missing, packet);
-        *mark_of(&flow->states, packet) = STATE_SENT;
-        flow->flying++;
-        flow->credit--;
-        if (packet < flow->highest)
-            sim->ends[number].resent++;
-        else
-            flow->highest = packet + 1;
-        *word = word_of(KIND_DATA, number, packet);
-        if (is_short(flow, packet)) *word |= WORD_SHORT;
-        sim->result.sent++;
-        if (sim->acts->sent) sim->acts->sent(sim, flow, (double)wire_bytes(sim, *word), now);
-        if (flow->messages) keep_below(sim, flow, *word, now);
-        if (flow->flying == 1) set_timeout(sim, flow, number, now);
-        if (may_send(sim, flow) && flow->next_send <= now) {
-            is_ready(sim, host, flow, number);
-        } else if (may_send(sim, flow) && !flow->pacing) {
-            flow->pacing = true;
-            sim_at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
+        uint64_t word = next_packet(w, flow, number);
+        int64_t bytes = wire_bytes(sim, word);
+        if (sim->acts->sent) sim->acts->sent(sim, flow, (double)bytes, now);
+        if (flow->messages) keep_below(sim, flow, bytes, now);
+        if (flow->flying == 1) set_timeout(w, flow, number, now);
+        if (may_send(sim, flow)) {
+            if (flow->next_send <= now)
+                is_ready(w, host, flow, number);
+            else if (!flow->pacing)
+                send_later(w, flow, number);
         }
+        transmit_data(w, &sim->ports[host->port], word, now, bytes, now);
         return true;
     }
     return false;
 }
 
-static void wake(PacketSim *sim, int32_t number, SimTime now) {
-    FlowState *flow = &sim->flows[number];
-    Host *host = &sim->hosts[flow->from];
-    if (flow->ready || flow->pacing || !may_send(sim, flow)) return;
+static void wake(PacketWorker *w, int32_t number, SimTime now) {
+    FlowState *flow = &w->sim->flows[number];
+    Host *host = &w->sim->hosts[flow->from];
+    if (flow->ready || flow->pacing || !may_send(w->sim, flow)) return;
     if (flow->next_send > now) {
-        flow->pacing = true;
-        sim_at_host(sim, flow->from, flow->next_send, KIND_SEND, number);
+        send_later(w, flow, number);
         return;
     }
-    is_ready(sim, host, flow, number);
-    port_go(sim, &sim->ports[host->port], now);
+    is_ready(w, host, flow, number);
+    port_go(w, &w->sim->ports[host->port], now);
 }
 
 static void lose(FlowState *flow, int32_t packet) {
@@ -460,19 +599,20 @@ static void measure(FlowState *flow, SimTime round_trip) { // RFC 6298
 }
 
 // The first that is missing is another one: there is time for it again (RFC 6298, 5.3).
-static void restart_timer(PacketSim *sim, FlowState *flow, int32_t number, SimTime now) {
+static void restart_timer(PacketWorker *w, FlowState *flow, int32_t number, SimTime now) {
     int32_t before = flow->missing;
     while (flow->missing < flow->highest && *mark_of(&flow->states, flow->missing) == STATE_ACKNOWLEDGED)
         flow->missing++;
     if (flow->missing == before) return;
     flow->backoff = 0;
-    set_timeout(sim, flow, number, now);
+    set_timeout(w, flow, number, now);
 }
 
-static void acknowledged(PacketSim *sim, const PacketEvent *event) {
-    int32_t number = word_flow(event->word), packet = word_number(event->word);
+static void acknowledged(PacketWorker *w, const Flight *flight) {
+    PacketSim *sim = w->sim;
+    int32_t number = word_flow(flight->word), packet = word_number(flight->word);
     FlowState *flow = &sim->flows[number];
-    SimTime round_trip = event->time - event->sent;
+    SimTime round_trip = flight->time - flight->sent;
     bool in_recovery = packet < flow->recover;
     measure(flow, round_trip);
     if (sim->row->in_order) {
@@ -481,25 +621,24 @@ static void acknowledged(PacketSim *sim, const PacketEvent *event) {
     } else {
         settle(flow, packet);
     }
-    restart_timer(sim, flow, number, event->time);
+    restart_timer(w, flow, number, flight->time);
     if (!sim->row->in_order && !sim->acts->pulled && sim->network->switches.routing == PACKET_ECMP)
         find_losses(sim, flow, packet);
-    if (sim->row->told_load) flow->load = LOAD_LEAST * pow(LOAD_STEP, word_load(event->word));
+    if (sim->row->told_load) flow->load = LOAD_LEAST * pow(LOAD_STEP, word_load(flight->word));
     if (!in_recovery && sim->acts->acknowledged)
-        sim->acts->acknowledged(sim, flow, event->word & WORD_MARKED, round_trip, event->time);
-    sim->ends[number].acknowledged = flow->acknowledged;
-    wake(sim, number, event->time);
+        sim->acts->acknowledged(sim, flow, flight->word & WORD_MARKED, round_trip, flight->time);
+    wake(w, number, flight->time);
 }
 
-static void asked_again(PacketSim *sim, const PacketEvent *event) {
-    int32_t number = word_flow(event->word), packet = word_number(event->word);
+static void asked_again(PacketWorker *w, const Flight *flight) {
+    PacketSim *sim = w->sim;
+    int32_t number = word_flow(flight->word), packet = word_number(flight->word);
     FlowState *flow = &sim->flows[number];
     if (!sim->row->in_order) {
         if (packet < flow->missing || *mark_of(&flow->states, packet) != STATE_SENT) return;
         lose(flow, packet);
-        if (sim->acts->pulled && !sim->acts->by_backlog) return; // it goes with the next pull
         if (sim->acts->lost) sim->acts->lost(flow);
-        wake(sim, number, event->time);
+        wake(w, number, flight->time);
         return;
     }
     if (packet < flow->scanned) return; // overtaken by what acknowledged it
@@ -507,21 +646,21 @@ static void asked_again(PacketSim *sim, const PacketEvent *event) {
     for (int32_t p = packet; p < flow->next; p++) *mark_of(&flow->states, p) = STATE_UNSENT;
     flow->next = packet;
     flow->flying = flow->lost = 0;
-    wake(sim, number, event->time);
+    wake(w, number, flight->time);
 }
 
-static void timed_out(PacketSim *sim, const PacketEvent *event) {
-    int32_t number = word_flow(event->word);
+static void timed_out(PacketWorker *w, int32_t number, SimTime now) {
+    PacketSim *sim = w->sim;
     FlowState *flow = &sim->flows[number];
-    if (event->time != flow->timer_at) return; // an earlier one has come
+    if (now != flow->timer_at) return; // an earlier one has come
     flow->timing = false;
     if (flow->acknowledged == flow->packets) return;
-    if (event->time < flow->timeout_at) {
-        start_timer(sim, flow, number);
+    if (now < flow->timeout_at) {
+        start_timer(w, flow, number);
         return;
     }
     if (flow->flying > 0) {
-        sim->ends[number].timeouts++;
+        flow->timeouts++;
         if (flow->backoff < TIMEOUT_DOUBLINGS) flow->backoff++;
         for (int32_t p = flow->missing; p < flow->next; p++)
             if (*mark_of(&flow->states, p) == STATE_SENT) lose(flow, p), flow->again++;
@@ -530,123 +669,134 @@ static void timed_out(PacketSim *sim, const PacketEvent *event) {
         flow->credit = flow->credit > 0 ? flow->credit : 1;
         if (sim->acts->timed_out) sim->acts->timed_out(flow);
     }
-    set_timeout(sim, flow, number, event->time);
-    wake(sim, number, event->time);
+    set_timeout(w, flow, number, now);
+    wake(w, number, now);
 }
 
 // ---- Receivers.
-static void answer(PacketSim *sim, Host *host, uint64_t word, SimTime sent) {
-    queue_push(sim->arena, &sim->ports[host->port].control, word, sent, -1);
+static void answer(PacketWorker *w, const Host *host, uint64_t word, SimTime sent, SimTime now) {
+    send_control(w, &w->sim->ports[host->port], word, sent, now);
 }
 
-static void pull(PacketSim *sim, Host *host, SimTime now) {
-    const Port *port = &sim->ports[host->port];
+static void pull(PacketWorker *w, Host *host, SimTime now) {
+    const Port *port = &w->sim->ports[host->port];
     host->pulling = false;
     while (host->pulls.count) {
-        int32_t number = (int32_t)queue_pop(&host->pulls)->word;
-        if (sim->flows[number].received == packets_in_all(&sim->flows[number])) continue;
-        answer(sim, host, word_of(KIND_PULL, number, 0), 0);
+        int32_t number = (int32_t)queue_pop(&host->pulls).word;
+        if (w->sim->there[number].received == w->sim->there[number].packets) continue;
+        answer(w, host, word_of(KIND_PULL, number, 0), 0, now);
         host->next_pull = now + ticks_nearest((double)port->full_ticks / (1 - host->marked / 2));
         break;
     }
     if (!host->pulls.count) return;
     host->pulling = true;
-    sim_at_host(sim, port->from, host->next_pull, KIND_PULLING, 0);
+    sim_at_host(w, port->from, host->next_pull, KIND_PULLING, 0);
 }
 
-static void wants_more(PacketSim *sim, Host *host, int32_t number, SimTime now) {
-    FlowState *flow = &sim->flows[number];
-    if (sim->acts->by_backlog && flow->granted >= flow->packets + flow->again) return;
-    flow->granted++;
-    queue_push(sim->arena, &host->pulls, (uint64_t)number, 0, -1);
+static void wants_more(PacketWorker *w, Host *host, int32_t number, SimTime now) {
+    if (w->sim->acts->by_backlog) {
+        FlowState *flow = &w->sim->flows[number];
+        if (flow->granted >= flow->packets + flow->again) return;
+        flow->granted++;
+    }
+    queue_push(w, &host->pulls, (Waiting){(uint64_t)number, 0, -1});
     if (host->pulling) return;
     if (host->next_pull <= now) {
-        pull(sim, host, now);
+        pull(w, host, now);
         return;
     }
     host->pulling = true;
-    sim_at_host(sim, sim->ports[host->port].from, host->next_pull, KIND_PULLING, 0);
+    sim_at_host(w, w->sim->ports[host->port].from, host->next_pull, KIND_PULLING, 0);
 }
 
-static void is_there(PacketSim *sim, int32_t number, SimTime now) {
-    sim->ends[number].end = now;
-    if (now > sim->result.end) sim->result.end = now;
+static void is_there(PacketWorker *w, FlowThere *there, SimTime now) {
+    there->end = now;
+    if (now > w->end) w->end = now;
 }
 
-static void message_arrived(PacketSim *sim, int32_t number, FlowMessage *message, SimTime now) {
+static void message_arrived(PacketWorker *w, FlowThere *there, int32_t number, FlowMessage *message, SimTime now) {
     if (--message->missing) return;
-    PacketArrival arrival = {now, number, (int32_t)(message - sim->flows[number].messages->items)};
-    LIST_PUSH(sim->arena, &sim->arrivals, arrival);
-    is_there(sim, number, now);
+    PacketArrival arrival = {now, number, (int32_t)(message - there->messages->items)};
+    if (w->arrivals.count == w->arrivals.room) {
+        PacketArrival *before = w->arrivals.items;
+        w->arrivals.room = w->arrivals.room ? 2 * w->arrivals.room : 16;
+        w->arrivals.items = worker_room(w, (size_t)w->arrivals.room, sizeof *before);
+        for (int i = 0; i < w->arrivals.count; i++) w->arrivals.items[i] = before[i];
+    }
+    w->arrivals.items[w->arrivals.count++] = arrival;
+    is_there(w, there, now);
 }
 
-static void arrived(PacketSim *sim, FlowState *flow, int32_t number, int32_t packet, SimTime now) {
-    marks_reach(sim->arena, &flow->there, flow->expected, packet);
-    uint8_t *there = mark_of(&flow->there, packet);
-    if (packet < flow->expected || *there) {
-        sim->result.duplicates++;
+static void arrived(PacketWorker *w, FlowThere *there, int32_t number, int32_t packet, SimTime now) {
+    Messages *messages = there->messages;
+    marks_reach(w, &there->marks, there->expected, packet);
+    uint8_t *mark = mark_of(&there->marks, packet);
+    if (packet < there->expected || *mark) {
+        w->duplicates++;
         return;
     }
-    *there = 1;
-    flow->received++;
-    sim->result.delivered++;
-    if (flow->messages) {
-        message_arrived(sim, number, message_of(flow, packet), now);
+    *mark = 1;
+    there->received++;
+    w->delivered++;
+    if (messages) {
+        message_arrived(w, there, number, message_of(messages, packet, &messages->arriving), now);
         return;
     }
-    if (flow->received < flow->packets) return;
-    is_there(sim, number, now);
-    sim->left--;
+    if (there->received < there->packets) return;
+    is_there(w, there, now);
+    w->flows_there++;
 }
 
-static void receive_data(PacketSim *sim, Host *host, const PacketEvent *event) {
-    int32_t number = word_flow(event->word), packet = word_number(event->word);
-    FlowState *flow = &sim->flows[number];
-    bool marked = event->word & WORD_MARKED;
-    give_credit(sim, &sim->ports[event->where], event->word, event->time);
-    if (marked && sim->acts->notified && event->time >= flow->notified) { // at most one in a while
-        flow->notified = event->time + step_ticks(sim->network->transport.notify_seconds);
-        answer(sim, host, word_of(KIND_NOTIFY, number, 0), 0);
+static void receive_data(PacketWorker *w, Host *host, const Flight *flight) {
+    PacketSim *sim = w->sim;
+    int32_t number = word_flow(flight->word), packet = word_number(flight->word);
+    FlowThere *there = &sim->there[number];
+    bool marked = flight->word & WORD_MARKED;
+    give_credit(w, &sim->ports[host->port], flight->word, flight->time);
+    if (marked && sim->acts->notified && flight->time >= there->notified) { // at most one in a while
+        there->notified = flight->time + sim->notify_ticks;
+        answer(w, host, word_of(KIND_NOTIFY, number, 0), 0, flight->time);
     }
     if (sim->acts->slows) host->marked += (marked - host->marked) * sim->network->transport.gain;
-    if (sim->row->in_order && packet > flow->expected) {
-        sim->result.duplicates++; // it has come for nothing
-        if (!flow->asked_again) answer(sim, host, word_of(KIND_NACK, number, flow->expected), 0);
-        flow->asked_again = true;
+    if (sim->row->in_order && packet > there->expected) {
+        w->duplicates++; // it has come for nothing
+        if (!there->asked_again) answer(w, host, word_of(KIND_NACK, number, there->expected), 0, flight->time);
+        there->asked_again = true;
     } else {
-        arrived(sim, flow, number, packet, event->time);
-        if (packet == flow->expected) flow->asked_again = false;
-        for (uint8_t *there; *(there = mark_of(&flow->there, flow->expected)); flow->expected++) *there = 0;
-        answer(sim, host, word_of(KIND_ACK, number, packet) | (event->word & WORD_BROUGHT_BACK), event->sent);
+        arrived(w, there, number, packet, flight->time);
+        if (packet == there->expected) there->asked_again = false;
+        for (uint8_t *mark; *(mark = mark_of(&there->marks, there->expected)); there->expected++) *mark = 0;
+        uint64_t word = word_of(KIND_ACK, number, packet) | (flight->word & WORD_BROUGHT_BACK);
+        answer(w, host, word, flight->sent, flight->time);
     }
-    if (sim->acts->pulled && flow->received < packets_in_all(flow)) wants_more(sim, host, number, event->time);
+    if (sim->acts->pulled && there->received < there->packets) wants_more(w, host, number, flight->time);
 }
 
-static void receive(PacketSim *sim, const PacketEvent *event) {
-    Host *host = &sim->hosts[event->node];
-    int32_t number = word_flow(event->word);
-    switch (word_kind(event->word)) {
+static void receive(PacketWorker *w, Host *host, const Flight *flight) {
+    int32_t number = word_flow(flight->word);
+    FlowState *flow = &w->sim->flows[number];
+    switch (word_kind(flight->word)) {
     case KIND_DATA:
-        receive_data(sim, host, event);
-        break;
+        receive_data(w, host, flight);
+        return;
     case KIND_HEADER:
-        answer(sim, host, word_of(KIND_NACK, number, word_number(event->word)), 0);
-        sim->flows[number].again++;
-        if (sim->acts->pulled) wants_more(sim, host, number, event->time);
-        break;
+        answer(w, host, word_of(KIND_NACK, number, word_number(flight->word)), 0, flight->time);
+        if (w->sim->acts->by_backlog) flow->again++;
+        if (w->sim->acts->pulled) wants_more(w, host, number, flight->time);
+        return;
     case KIND_ACK:
-        acknowledged(sim, event);
-        break;
+        acknowledged(w, flight);
+        return;
     case KIND_NACK:
-        asked_again(sim, event);
-        break;
+        asked_again(w, flight);
+        return;
     case KIND_NOTIFY:
-        sim->acts->notified(sim, &sim->flows[number], event->time);
-        break;
+        w->sim->acts->notified(w->sim, flow, flight->time);
+        return;
     case KIND_PULL:
-        sim->flows[number].credit++;
-        wake(sim, number, event->time);
-        break;
+        flow->credit++;
+        wake(w, number, flight->time);
+        return;
     case KIND_FREE:
     case KIND_PAUSE:
     case KIND_RESUME:
@@ -658,17 +808,9 @@ static void receive(PacketSim *sim, const PacketEvent *event) {
     case KIND_NEXT:
         CHECK(false);
     }
-    port_go(sim, &sim->ports[host->port], event->time);
 }
 
-// ---- Events.
-static void set_paused(PacketSim *sim, Port *port, bool paused, SimTime now) {
-    if (port->paused && !paused) port->counted.paused += now - port->paused_since;
-    port->paused = paused;
-    port->paused_since = now;
-    if (!paused) port_go(sim, port, now);
-}
-
+// ---- What a node does by itself.
 // What the receiver does not know of yet may go as its first packets went.
 static void grant_unasked(const PacketSim *sim, FlowState *flow) {
     int32_t more = (int32_t)sim->network->transport.window_packets - flow->flying - flow->credit;
@@ -677,54 +819,43 @@ static void grant_unasked(const PacketSim *sim, FlowState *flow) {
     flow->granted += more;
 }
 
-static void begin_message(PacketSim *sim, int32_t number, SimTime now) {
-    FlowState *flow = &sim->flows[number];
+static void begin_message(PacketWorker *w, int32_t number, SimTime now) {
+    FlowState *flow = &w->sim->flows[number];
     flow->packets = flow->messages->items[flow->messages->ready++].end;
     if (flow->messages->ready == 1)
-        sim->acts->start(sim, flow, now);
-    else if (sim->acts->by_backlog)
-        grant_unasked(sim, flow);
-    wake(sim, number, now);
+        w->sim->acts->start(w->sim, flow, now);
+    else if (w->sim->acts->by_backlog)
+        grant_unasked(w->sim, flow);
+    wake(w, number, now);
 }
 
-static void happen(PacketSim *sim, const PacketEvent *event) {
-    int32_t number = word_flow(event->word);
-    switch (word_kind(event->word)) {
-    case KIND_FREE: {
-        Port *port = &sim->ports[word_number(event->word)];
-        port->told = false;
-        port_go(sim, port, event->time);
-        return;
-    }
-    case KIND_PAUSE:
-    case KIND_RESUME:
-        set_paused(sim, &sim->ports[event->where], word_kind(event->word) == KIND_PAUSE, event->time);
+static void happen(PacketWorker *w, int32_t node, uint64_t word, SimTime now) {
+    PacketSim *sim = w->sim;
+    int32_t number = word_flow(word);
+    switch (word_kind(word)) {
+    case KIND_FREE:
+        is_free(w, &sim->ports[word_number(word)], now);
         return;
     case KIND_SEND:
         sim->flows[number].pacing = false;
         if (!sim->flows[number].highest && !sim->flows[number].acknowledged)
-            sim->acts->start(sim, &sim->flows[number], event->time);
-        wake(sim, number, event->time);
-        return;
-    case KIND_CREDIT:
-        sim->ports[event->where].credit[number] += word_number(event->word);
-        port_go(sim, &sim->ports[event->where], event->time);
+            sim->acts->start(sim, &sim->flows[number], now);
+        wake(w, number, now);
         return;
     case KIND_MESSAGE:
-        begin_message(sim, number, event->time);
+        begin_message(w, number, now);
         return;
     case KIND_NEXT: {
-        Port *in = &sim->ports[word_number(event->word)];
-        in->leaves = false;
-        if (in->behind.count) port_go(sim, offer_next(sim, in), event->time);
+        Port *back = &sim->ports[word_number(word)];
+        back->leaves = false;
+        if (back->behind.count) port_go(w, offer_next(w, back), now);
         return;
     }
     case KIND_TIMEOUT:
-        timed_out(sim, event);
+        timed_out(w, number, now);
         return;
     case KIND_PULLING:
-        pull(sim, &sim->hosts[event->node], event->time);
-        port_go(sim, &sim->ports[sim->hosts[event->node].port], event->time);
+        pull(w, &sim->hosts[node], now);
         return;
     case KIND_DATA:
     case KIND_HEADER:
@@ -732,36 +863,108 @@ static void happen(PacketSim *sim, const PacketEvent *event) {
     case KIND_NACK:
     case KIND_NOTIFY:
     case KIND_PULL:
-        break;
+    case KIND_PAUSE:
+    case KIND_RESUME:
+    case KIND_CREDIT:
+        CHECK(false);
     }
-    if (event->node < sim->network->host_count)
-        receive(sim, event);
+}
+
+// ---- A node in a window.
+static void frame_arrives(PacketWorker *w, Port *port, const Flight *flight) {
+    if (word_kind(flight->word) == KIND_CREDIT) {
+        port->credit[word_flow(flight->word)] += word_number(flight->word);
+        port_go(w, port, flight->time);
+        return;
+    }
+    bool paused = word_kind(flight->word) == KIND_PAUSE, late = is_late(w->sim, port);
+    if (late) serve(w, port, flight->time);
+    if (port->paused && !paused) port->counted.paused += flight->time - port->paused_since;
+    port->paused = paused;
+    port->paused_since = flight->time;
+    if (late)
+        go_or_wait(w, &w->sim->nodes[port->from], port, flight->time);
+    else if (!paused)
+        port_go(w, port, flight->time);
+}
+
+static inline void arrive(PacketWorker *w, int32_t node, int32_t number) {
+    PacketSim *sim = w->sim;
+    Flight flight = wire_take(&sim->wires[2 * number]);
+    if (node < sim->network->host_count)
+        receive(w, &sim->hosts[node], &flight);
     else
-        forward(sim, event);
+        forward(w, &sim->ports[number ^ 1], flight);
 }
 
-// One node's events, and those that they make within the window.
-static void run_node(PacketSim *sim, const PacketEvent *events, int count) {
-    int32_t node = events->node;
-    for (int i = 0; i < count || sim->soon.count;) {
-        int soon = sim->soon.begin;
-        if (sim->soon.count && (i == count || sim->soon.items[soon].time <= events[i].time)) {
-            PacketEvent event = {sim->soon.items[soon].time, sim->soon.items[soon].word, .node = node};
-            if (++sim->soon.begin == sim->soon.count) sim->soon.begin = sim->soon.count = 0;
-            happen(sim, &event);
-        } else {
-            happen(sim, &events[i++]);
+static void arrive_frame(PacketWorker *w, int32_t number) {
+    Flight flight = wire_take(&w->sim->wires[2 * number + 1]);
+    frame_arrives(w, &w->sim->ports[number ^ 1], &flight);
+}
+
+// What it does by itself goes before what arrives at the same time.
+static void run_node(PacketWorker *w, int32_t number, const int32_t *ports, int count) {
+    Node *node = &w->sim->nodes[number];
+    SimTime end = w->sim->window_end, begin = end - w->sim->window_length;
+    int key_count;
+    const uint64_t *keys = windows_keys(w, ports, count, &key_count);
+    for (int i = 0;;) {
+        SimTime arrival = i < key_count ? begin + (SimTime)(keys[i] >> 32) : end - 1;
+        while (node->begin < node->end && node->soon[node->begin].time <= arrival) {
+            SoonEvent event = node->soon[node->begin];
+            if (++node->begin == node->end) node->begin = node->end = 0;
+            happen(w, number, event.word, event.time);
         }
+        if (i == key_count) break;
+        uint32_t key = (uint32_t)keys[i++];
+        if (key & 1)
+            arrive_frame(w, ports[key >> 1]);
+        else
+            arrive(w, number, ports[key >> 1]);
+    }
+    if (node->backlog_count) serve_window(w, node);
+}
+
+// ---- All of a window.
+#define AHEAD 6 // places for which memory is fetched, one step of the way to it after the other
+
+static int list_work(PacketWorker *w) {
+    PacketSim *sim = w->sim;
+    int slot = (int)(sim->window_number % WINDOWS), count = 0;
+    for (int32_t i = w->first_word; i < w->end_word; i++) {
+        uint64_t noted = 0;
+        for (int o = 0; o < sim->worker_count; o++) {
+            noted |= sim->workers[o].noted[slot][i];
+            sim->workers[o].noted[slot][i] = 0;
+        }
+        for (; noted; noted &= noted - 1) w->work[count++] = sim->places[64 * i + __builtin_ctzll(noted)];
+    }
+    return count;
+}
+
+static void fetch(const PacketWorker *w, int at, int count) {
+    const PacketSim *sim = w->sim;
+    if (at + 2 * AHEAD < count && w->work[at + 2 * AHEAD].port >= 0) {
+        int32_t port = w->work[at + 2 * AHEAD].port;
+        __builtin_prefetch(&sim->wires[2 * port]);
+        __builtin_prefetch(&sim->ports[port ^ 1]);
+    }
+    if (at + AHEAD < count && w->work[at + AHEAD].port >= 0) {
+        const Wire *wire = &sim->wires[2 * w->work[at + AHEAD].port];
+        const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+        uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
+        __builtin_prefetch(&ring->items[head & (ring->room - 1)]);
     }
 }
 
-bool nodes_run_window(PacketSim *sim, const PacketWindow *window) {
-    int64_t hops = sim->result.hops;
-    sim->window_end = window->end;
-    for (int i = 0, end; i < window->count; i = end) {
-        for (end = i + 1; end < window->count && window->events[end].node == window->events[i].node;) end++;
-        run_node(sim, windows_by_time(sim->windows, window->events + i, end - i), end - i);
+// Places of a node are next to each other.
+void nodes_run_window(PacketWorker *w) {
+    int count = list_work(w), ports = 0;
+    for (int i = 0; i < count; i++) {
+        fetch(w, i, count);
+        if (w->work[i].port >= 0) w->ports[ports++] = w->work[i].port;
+        if (i + 1 < count && w->work[i + 1].node == w->work[i].node) continue;
+        run_node(w, w->work[i].node, w->ports, ports);
+        ports = 0;
     }
-    sim->result.stopped = !watch_goes_on(PACKET_EVENTS_A_HOP * (double)(sim->result.hops - hops));
-    return !sim->result.stopped;
 }

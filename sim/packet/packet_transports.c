@@ -283,11 +283,10 @@ static void hpcc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked
 
 // ---- DCQCN: rates.
 static void dcqcn_start(const PacketSim *sim, FlowState *flow, SimTime now) {
-    const PacketTransport *transport = &sim_network(sim)->transport;
     flow->window = INFINITY;
     flow->rate = flow->target_rate = sim_line_rate(sim, flow->from);
     flow->alpha = 1;
-    flow->alpha_due = flow->increase_due = now + step_ticks(transport->timer_seconds);
+    flow->alpha_due = flow->increase_due = now + sim->timer_ticks;
 }
 
 static void dcqcn_increase(const PacketSim *sim, FlowState *flow) {
@@ -305,7 +304,7 @@ static void dcqcn_increase(const PacketSim *sim, FlowState *flow) {
 // The timers that have run out by now, in their order.
 static void dcqcn_pass(const PacketSim *sim, FlowState *flow, SimTime now) {
     const PacketTransport *transport = &sim_network(sim)->transport;
-    SimTime timer = step_ticks(transport->timer_seconds);
+    SimTime timer = sim->timer_ticks;
     for (; flow->alpha_due <= now; flow->alpha_due += timer) flow->alpha *= 1 - transport->gain;
     for (; flow->increase_due <= now; flow->increase_due += timer) {
         flow->by_timer++;
@@ -321,7 +320,7 @@ static void dcqcn_notified(const PacketSim *sim, FlowState *flow, SimTime now) {
     flow->alpha = (1 - transport->gain) * flow->alpha + transport->gain;
     flow->by_timer = flow->by_bytes = 0;
     flow->bytes_since = 0;
-    flow->alpha_due = flow->increase_due = now + step_ticks(transport->timer_seconds);
+    flow->alpha_due = flow->increase_due = now + sim->timer_ticks;
 }
 
 static void dcqcn_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {

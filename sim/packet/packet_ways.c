@@ -15,6 +15,7 @@ static const char *lay_ports(PacketSim *sim, SimTime *least) {
         if (!(cable->bytes_per_second > 0) || !(cable->latency_seconds > 0))
             return "a cable needs a rate and a latency above 0";
         Port *port = &sim->ports[p];
+        port->number = p;
         port->from = from;
         port->to = to;
         port->ticks_per_byte = 1e12 / cable->bytes_per_second;

@@ -1,200 +1,239 @@
-// Events of the packet engine by windows of time: near ones in a ring of windows, far ones (timers) in a queue. The
-// window that comes next is sorted by counting, by node, and what a node has by time once it is at work.
+// What is to come, by windows of time. Packets under way wait on their wires and what a node does by itself in its own
+// list, both in order of time; a window keeps of them a bit for each place at which something happens, so that whoever
+// works it off goes through those alone. What comes much later (timers, very long cables) waits in a queue.
+#include <pthread.h>
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
-#include "sim/event.h"
 #include "sim/packet/packet_internal.h"
 
-#define RING 256
-#define CHUNK 128
-#define FEW 64       // are sorted by insertion
-#define TIME_BITS 10 // by which more are sorted first
+#define RING_ROOM 8
+#define FEW 32         // are sorted by insertion
+#define BUCKET_BITS 10 // by which more are sorted first, at most
 
-typedef struct Chunk {
-    struct Chunk *next;
-    int count;
-    PacketEvent items[CHUNK];
-} Chunk;
+static pthread_mutex_t arena_in_use = PTHREAD_MUTEX_INITIALIZER; // seldom: lists grow
 
-struct PacketWindows {
-    Arena *arena;
-    SimTime length;
-    int64_t now; // number of the window under way
-    SimTime end; // of it
-    int node_count;
-    Chunk *first[RING], *last[RING], *spare;
-    int64_t near;
-    EventQueue *far; // item: of far_events
-    struct {
-        PacketEvent *items;
-        int count, room;
-    } far_events;
-    struct {
-        int32_t *items;
-        int count, room;
-    } far_free;
-    PacketEvent *items, *by_time; // of the window that comes next; of a node of it
-    int32_t *at_node;             // where its next event goes
-    int room;
-};
-
-PacketWindows *windows_create(Arena *arena, SimTime length, int node_count) {
-    PacketWindows *w = ARENA_NEW(arena, PacketWindows);
-    *w = (PacketWindows){.arena = arena, .length = length, .now = -1, .node_count = node_count};
-    w->far = event_queue_create(arena, 256);
-    w->at_node = ARENA_ARRAY(arena, int32_t, node_count);
-    return w;
+void *worker_room(PacketWorker *worker, size_t count, size_t item_bytes) {
+    pthread_mutex_lock(&arena_in_use);
+    void *room = arena_array(worker->sim->arena, count, item_bytes);
+    pthread_mutex_unlock(&arena_in_use);
+    return room;
 }
 
-// ---- Adding.
-static PacketEvent *add_far(PacketWindows *w, SimTime time) {
-    int32_t place = w->far_free.count ? w->far_free.items[--w->far_free.count] : w->far_events.count;
-    if (place == w->far_events.count) LIST_PUSH(w->arena, &w->far_events, (PacketEvent){0});
-    event_schedule(w->far, time, 0, place);
-    return &w->far_events.items[place];
+// ---- Laying them.
+static Ring *ring_of(PacketWorker *worker, uint32_t room) {
+    Ring *ring = worker_room(worker, 1, sizeof(Ring) + room * sizeof(Flight));
+    ring->room = room;
+    return ring;
 }
 
-static int slot_of(int64_t number) { return (int)((uint64_t)number % RING); }
-
-static Chunk *add_chunk(PacketWindows *w, int slot) {
-    Chunk *chunk = w->spare, *last = w->last[slot];
-    if (chunk)
-        w->spare = chunk->next;
-    else
-        chunk = ARENA_NEW(w->arena, Chunk);
-    chunk->next = NULL;
-    chunk->count = 0;
-    if (last)
-        last->next = chunk;
-    else
-        w->first[slot] = chunk;
-    return w->last[slot] = chunk;
+static void lay_wires(PacketSim *sim) {
+    int wires = 4 * sim->network->cable_count;
+    sim->wires = ARENA_ARRAY(sim->arena, Wire, wires);
+    for (int i = 0; i < wires; i++) sim->wires[i].ring = ring_of(&sim->workers[0], i & 1 ? 1 : RING_ROOM);
 }
 
-static inline PacketEvent *add_near(PacketWindows *w, int64_t number) {
-    int slot = slot_of(number);
-    Chunk *last = w->last[slot];
-    if (!last || last->count == CHUNK) last = add_chunk(w, slot);
-    w->near++;
-    return &last->items[last->count++];
+// The ports by which packets come to a node: [first[node] … first[node + 1]].
+static int32_t *ports_by_end(const PacketSim *sim, int nodes, int32_t *sorted) {
+    int ports = 2 * sim->network->cable_count;
+    int32_t *first = ARENA_ARRAY(sim->arena, int32_t, nodes + 2);
+    for (int p = 0; p < ports; p++) first[sim->ports[p].to + 2]++;
+    for (int n = 2; n < nodes + 2; n++) first[n] += first[n - 1];
+    for (int p = 0; p < ports; p++) sorted[first[sim->ports[p].to + 1]++] = p;
+    return first;
 }
 
-// Most come within a few windows, so that subtracting is quicker than dividing.
-static int64_t number_of(const PacketWindows *w, SimTime time) {
-    SimTime end = w->end + w->length;
-    for (int64_t number = w->now + 1; number <= w->now + 4; number++, end += w->length)
-        if (time < end) return number;
-    return time / w->length;
+// Each worker has the same share of hosts, and of switches.
+static int worker_of(const PacketSim *sim, int32_t node) {
+    int64_t hosts = sim->network->host_count, switches = sim->network->switch_count;
+    int64_t worker = node < hosts ? node * sim->worker_count / hosts : (node - hosts) * sim->worker_count / switches;
+    return (int)worker;
 }
 
-PacketEvent *windows_add(PacketWindows *w, SimTime time) {
-    int64_t number = number_of(w, time);
-    CHECK(time >= w->end);
-    return number - w->now < RING ? add_near(w, number) : add_far(w, time);
-}
-
-// ---- The next window.
-static void make_room(PacketWindows *w, int count) {
-    if (count <= w->room) return;
-    w->room = 2 * count;
-    w->items = ARENA_ARRAY(w->arena, PacketEvent, w->room);
-    w->by_time = ARENA_ARRAY(w->arena, PacketEvent, w->room);
-}
-
-static void counts_to_places(int32_t *counts, int count) {
-    for (int32_t i = 0, at = 0; i < count; i++) {
-        int32_t these = counts[i];
-        counts[i] = at;
-        at += these;
+static void lay_places(PacketSim *sim) {
+    int ports = 2 * sim->network->cable_count, nodes = sim->network->host_count + sim->network->switch_count, place = 0;
+    int32_t *sorted = ARENA_ARRAY(sim->arena, int32_t, ports), *first = ports_by_end(sim, nodes, sorted);
+    sim->places = ARENA_ARRAY(sim->arena, Place, nodes + ports + 64 * sim->worker_count);
+    for (int w = 0; w < sim->worker_count; w++) {
+        sim->workers[w].first_word = place / 64;
+        for (int n = 0; n < nodes; n++) {
+            if (worker_of(sim, n) != w) continue;
+            sim->nodes[n].place = place;
+            sim->nodes[n].backlog = ARENA_ARRAY(sim->arena, int32_t, first[n + 1] - first[n]);
+            sim->places[place++] = (Place){n, -1};
+            for (int i = first[n]; i < first[n + 1]; i++) {
+                sim->ports[sorted[i]].place = place;
+                sim->places[place++] = (Place){n, sorted[i]};
+            }
+        }
+        place = (place + 63) / 64 * 64;
+        sim->workers[w].end_word = place / 64;
     }
 }
 
-static void few_by_node(PacketWindows *w, const Chunk *chunk) {
-    int count = 0;
-    for (; chunk; chunk = chunk->next)
-        for (int i = 0; i < chunk->count; i++) {
-            int at = count++;
-            for (; at > 0 && w->items[at - 1].node > chunk->items[i].node; at--) w->items[at] = w->items[at - 1];
-            w->items[at] = chunk->items[i];
+void windows_lay(PacketSim *sim) {
+    int nodes = sim->network->host_count + sim->network->switch_count;
+    sim->window_number = -1;
+    sim->window_factor =
+        ((UINT64_C(1) << FACTOR_BITS) + (uint64_t)sim->window_length - 1) / (uint64_t)sim->window_length;
+    sim->workers = ARENA_ARRAY(sim->arena, PacketWorker, sim->worker_count);
+    sim->nodes = ARENA_ARRAY(sim->arena, Node, nodes);
+    for (int w = 0; w < sim->worker_count; w++) {
+        sim->workers[w].sim = sim;
+        sim->workers[w].ports = ARENA_ARRAY(sim->arena, int32_t, 2 * sim->network->cable_count);
+        sim->workers[w].work = ARENA_ARRAY(sim->arena, Place, nodes + 2 * sim->network->cable_count);
+    }
+    lay_wires(sim);
+    lay_places(sim);
+    int words = sim->workers[sim->worker_count - 1].end_word;
+    for (int w = 0; w < sim->worker_count; w++) {
+        sim->workers[w].far = event_queue_create(sim->arena, 256);
+        uint64_t *noted = ARENA_ARRAY(sim->arena, uint64_t, (size_t)words * WINDOWS);
+        for (int i = 0; i < WINDOWS; i++) sim->workers[w].noted[i] = noted + (size_t)i * (size_t)words;
+    }
+}
+
+// ---- More room.
+Ring *wire_grow(PacketWorker *worker, Wire *wire) {
+    const Ring *ring = wire->ring;
+    Ring *larger = ring_of(worker, 2 * ring->room);
+    uint32_t tail = wire->tail;
+    for (uint32_t at = tail - ring->room; at != tail; at++)
+        larger->items[at & (larger->room - 1)] = ring->items[at & (ring->room - 1)];
+    atomic_store_explicit(&wire->ring, larger, memory_order_release);
+    return larger;
+}
+
+void windows_make_room(PacketWorker *worker, Node *node) {
+    int count = node->end - node->begin;
+    SoonEvent *soon = node->soon;
+    if (node->begin < node->room / 2 || !node->room) {
+        node->room = node->room ? 2 * node->room : 8;
+        node->soon = worker_room(worker, (size_t)node->room, sizeof *node->soon);
+    }
+    if (count) memmove(node->soon, soon + node->begin, (size_t)count * sizeof *soon);
+    node->begin = 0;
+    node->end = count;
+}
+
+void windows_far(PacketWorker *worker, SimTime time, FarEvent event) {
+    Arena *arena = worker->sim->arena;
+    pthread_mutex_lock(&arena_in_use);
+    int32_t item = worker->far_free.count ? worker->far_free.items[--worker->far_free.count] : worker->far_events.count;
+    if (item == worker->far_events.count) LIST_PUSH(arena, &worker->far_events, event);
+    worker->far_events.items[item] = event;
+    event_schedule(worker->far, time, 0, item);
+    pthread_mutex_unlock(&arena_in_use);
+}
+
+// ---- The next window.
+static int64_t next_number(const PacketSim *sim) {
+    int64_t least = INT64_MAX;
+    for (int w = 0; w < sim->worker_count; w++) {
+        const PacketWorker *worker = &sim->workers[w];
+        if (event_pending(worker->far)) {
+            int64_t far = event_next_time(worker->far) / sim->window_length;
+            if (far < least) least = far;
         }
+        for (int64_t number = sim->window_number + 1; number < sim->window_number + WINDOWS && number < least; number++)
+            if (worker->any[number % WINDOWS]) least = number;
+    }
+    return least;
 }
 
-static void many_by_node(PacketWindows *w, const Chunk *first) {
-    memset(w->at_node, 0, (size_t)w->node_count * sizeof *w->at_node);
-    for (const Chunk *chunk = first; chunk; chunk = chunk->next)
-        for (int i = 0; i < chunk->count; i++) w->at_node[chunk->items[i].node]++;
-    counts_to_places(w->at_node, w->node_count);
-    for (const Chunk *chunk = first; chunk; chunk = chunk->next)
-        for (int i = 0; i < chunk->count; i++) w->items[w->at_node[chunk->items[i].node]++] = chunk->items[i];
+SimTime windows_next_begin(const PacketSim *sim) {
+    int64_t number = next_number(sim);
+    return number == INT64_MAX ? SIM_TIME_NEVER : number * sim->window_length;
 }
 
-static int take_all(PacketWindows *w, int slot) {
-    int count = 0;
-    for (const Chunk *chunk = w->first[slot]; chunk; chunk = chunk->next) count += chunk->count;
-    make_room(w, count);
-    if (count <= FEW)
-        few_by_node(w, w->first[slot]);
-    else
-        many_by_node(w, w->first[slot]);
-    w->last[slot]->next = w->spare;
-    w->spare = w->first[slot];
-    w->first[slot] = w->last[slot] = NULL;
-    w->near -= count;
-    return count;
+// What comes from the queue at this time.
+static void come_near(PacketWorker *worker) {
+    PacketSim *sim = worker->sim;
+    for (Event event; event_next_time(worker->far) < sim->window_end;) {
+        event_next(worker->far, &event);
+        FarEvent far = worker->far_events.items[event.item];
+        Place place = sim->places[far.place];
+        LIST_PUSH(sim->arena, &worker->far_free, event.item);
+        worker->noted[sim->window_number % WINDOWS][far.place >> 6] |= UINT64_C(1) << (far.place & 63);
+        if (place.port < 0) node_soon(worker, &sim->nodes[place.node], event.time, far.word);
+    }
 }
 
-static void sort_by_time(PacketEvent *events, int count) {
+bool windows_next(PacketSim *sim) {
+    int64_t number = next_number(sim);
+    if (number == INT64_MAX) return false;
+    sim->window_number = number;
+    sim->window_end = (number + 1) * sim->window_length;
+    for (int w = 0; w < sim->worker_count; w++) {
+        sim->workers[w].any[number % WINDOWS] = false;
+        sim->workers[w].arrivals.count = 0;
+        come_near(&sim->workers[w]);
+    }
+    return true;
+}
+
+// ---- What arrives at a node.
+static void keys_room(PacketWorker *worker) {
+    int room = worker->keys.room ? 2 * worker->keys.room : 256;
+    uint64_t *items = worker_room(worker, (size_t)room, sizeof *items);
+    if (worker->keys.count) memcpy(items, worker->keys.items, (size_t)worker->keys.count * sizeof *items);
+    worker->keys.items = items;
+    worker->keys.sorted = worker_room(worker, (size_t)room, sizeof *items);
+    worker->keys.room = room;
+}
+
+static inline void wire_keys(PacketWorker *worker, const Wire *wire, int index) {
+    uint32_t at = atomic_load_explicit(&wire->head, memory_order_relaxed),
+             tail = atomic_load_explicit(&wire->tail, memory_order_acquire);
+    if (at == tail) return;
+    SimTime end = worker->sim->window_end, begin = end - worker->sim->window_length;
+    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+    for (; at != tail; at++) {
+        SimTime time = ring->items[at & (ring->room - 1)].time;
+        if (time >= end) return;
+        if (worker->keys.count == worker->keys.room) keys_room(worker);
+        worker->keys.items[worker->keys.count++] = (uint64_t)(time - begin) << 32 | (uint64_t)index;
+    }
+}
+
+static void sort_few(uint64_t *keys, int count) {
     for (int i = 1; i < count; i++) {
-        if (events[i - 1].time <= events[i].time) continue;
-        PacketEvent event = events[i];
+        uint64_t key = keys[i];
         int at = i;
-        for (; at > 0 && events[at - 1].time > event.time; at--) events[at] = events[at - 1];
-        events[at] = event;
+        for (; at > 0 && keys[at - 1] > key; at--) keys[at] = keys[at - 1];
+        keys[at] = key;
     }
 }
 
 // By the first bits of the time within the window, so that few stand before an earlier one.
-static void put_near(const PacketWindows *w, const PacketEvent *events, int count) {
-    int32_t places[1 << TIME_BITS] = {0};
-    SimTime begin = w->end - w->length;
-    int shift = 0;
-    while ((w->length - 1) >> shift >= 1 << TIME_BITS) shift++;
-    for (int i = 0; i < count; i++) places[(events[i].time - begin) >> shift]++;
-    counts_to_places(places, 1 << TIME_BITS);
-    for (int i = 0; i < count; i++) w->by_time[places[(events[i].time - begin) >> shift]++] = events[i];
-}
-
-const PacketEvent *windows_by_time(PacketWindows *w, PacketEvent *events, int count) {
-    bool many = count > FEW;
-    if (many) put_near(w, events, count);
-    sort_by_time(many ? w->by_time : events, count);
-    return many ? w->by_time : events;
-}
-
-static int64_t next_number(PacketWindows *w) {
-    int64_t number = w->now + 1, far = event_next_time(w->far) / w->length;
-    if (!w->near) number = far;
-    while (w->near && number < far && !w->first[slot_of(number)]) number++;
-    return number;
-}
-
-SimTime windows_next_begin(PacketWindows *w) {
-    return w->near || event_pending(w->far) ? next_number(w) * w->length : SIM_TIME_NEVER;
-}
-
-bool windows_next(PacketWindows *w, PacketWindow *window) {
-    if (!w->near && !event_pending(w->far)) return false;
-    int64_t number = w->now = next_number(w);
-    SimTime begin = number * w->length;
-    for (Event event; event_next_time(w->far) < begin + w->length;) {
-        event_next(w->far, &event);
-        *add_near(w, number) = w->far_events.items[event.item];
-        LIST_PUSH(w->arena, &w->far_free, event.item);
+static void sort_many(PacketWorker *worker, int count) {
+    int32_t places[1 << BUCKET_BITS];
+    int bits = 5, shift = 32;
+    while (bits < BUCKET_BITS && 1 << bits < count) bits++;
+    while ((worker->sim->window_length - 1) >> (shift - 32) >= 1 << bits) shift++;
+    memset(places, 0, sizeof *places << bits);
+    for (int i = 0; i < count; i++) places[worker->keys.items[i] >> shift]++;
+    for (int32_t i = 0, at = 0; i < 1 << bits; i++) {
+        int32_t these = places[i];
+        places[i] = at;
+        at += these;
     }
-    int count = take_all(w, slot_of(number));
-    w->end = begin + w->length;
-    *window = (PacketWindow){w->items, count, w->end};
-    return true;
+    for (int i = 0; i < count; i++)
+        worker->keys.sorted[places[worker->keys.items[i] >> shift]++] = worker->keys.items[i];
+    sort_few(worker->keys.sorted, count);
+}
+
+const uint64_t *windows_keys(PacketWorker *worker, const int32_t *ports, int count, int *key_count) {
+    worker->keys.count = 0;
+    for (int i = 0; i < count; i++) {
+        wire_keys(worker, &worker->sim->wires[2 * ports[i]], 2 * i);
+        wire_keys(worker, &worker->sim->wires[2 * ports[i] + 1], 2 * i + 1);
+    }
+    *key_count = worker->keys.count;
+    if (worker->keys.count > FEW) {
+        sort_many(worker, worker->keys.count);
+        return worker->keys.sorted;
+    }
+    sort_few(worker->keys.items, worker->keys.count);
+    return worker->keys.items;
 }

@@ -26,6 +26,12 @@ static double now_s(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static double wall_s(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 // ---- The bare twin: a 4-ary heap of entries of the same size, no names, no cancelling.
 typedef struct BareEntry {
     SimTime time;
@@ -373,7 +379,7 @@ static void bench_erlang_c(void) {
 }
 
 // 2 MB from each of 1,024 hosts to another, on 32 leaves under 32 spines, a way a packet.
-static void bench_packets(bool full) {
+static void bench_packets(bool full, int threads) {
     enum { WIDE = 32, HOSTS = WIDE * WIDE };
     Arena *arena = arena_open();
     PacketCable *cables = ARENA_ARRAY(arena, PacketCable, 2 * HOSTS);
@@ -396,14 +402,15 @@ static void bench_packets(bool full) {
                                           .mark_to_bytes = 200e3,
                                           .mark_most = 1,
                                           .pause_bytes = 200e3};
+    network.threads = threads;
     const char *wrong = NULL;
-    double start = now_s();
+    double start = now_s(), by_the_wall = wall_s();
     PacketResult result = packet_run(arena, &network, flows, HOSTS, SIM_TIME_NEVER, &wrong);
     double seconds = now_s() - start;
-    printf("{\"bench\":\"packets_permutation\",\"hosts\":%d,\"pfc_ecn_buffers\":%s,\"cpu_s\":%.3f,\"end_us\":%.1f,"
-           "\"million_hops_per_s\":%.2f,\"target\":%d}\n",
-           HOSTS, full ? "true" : "false", seconds, 1e6 * step_seconds(result.end), (double)result.hops / seconds / 1e6,
-           full ? 10 : 20);
+    printf("{\"bench\":\"packets_permutation\",\"hosts\":%d,\"pfc_ecn_buffers\":%s,\"threads\":%d,\"cpu_s\":%.3f,"
+           "\"wall_s\":%.3f,\"end_us\":%.1f,\"million_hops_per_cpu_s\":%.2f,\"target\":%d,\"digest\":\"%016llx\"}\n",
+           HOSTS, full ? "true" : "false", threads, seconds, wall_s() - by_the_wall, 1e6 * step_seconds(result.end),
+           (double)result.hops / seconds / 1e6, full ? 10 : 20, (unsigned long long)result.digest);
     arena_close(arena);
 }
 
@@ -418,8 +425,10 @@ int main(int argc, char **argv) {
     if (!*only || strstr("periods", only)) bench_periods();
     if (!*only || strstr("flows", only)) bench_flows();
     if (!*only || strstr("shifts", only)) bench_shifts();
-    if (!*only || strstr("packets", only)) bench_packets(false);
-    if (!*only || strstr("packets", only)) bench_packets(true);
+    for (int threads = 1; threads <= 2 && (!*only || strstr("packets", only)); threads++) {
+        bench_packets(false, threads);
+        bench_packets(true, threads);
+    }
     bench_queue(only);
     if (!*only || strstr("queues", only)) bench_erlang_c();
     if (!*only || strstr("plan", only)) bench_plan();
