@@ -99,6 +99,8 @@ static const SoftwareRule rules[] = {
      "NeMo since 2023: flash attention, overlapped 16-bit gradient reduction and tensor-parallel traffic"},
     {"megatron-bridge", 0, 0, 2026.4, 0, KEPT, KEPT, FUSES_DISPATCH | USES_CUDA_GRAPHS, 0, 0, 0,
      "Megatron-Bridge since June 2026: experts exchanged by fused kernels"},
+    {"nemo of mlperf", 0, 0, 2026, 0, KEPT, KEPT, USES_CUDA_GRAPHS | FUSES_DISPATCH, 0, 0, 0,
+     "MLPerf's NeMo of 2026: whole iterations as CUDA graphs (configurations full_cg), experts by HybridEP"},
     {"", 0, "megatron-deepspeed|deeplearningexamples|tensorflow|mxnet|paddle|jax|pax", 2023, 0, KEPT, ATTENTION_FLASH_2, 0, 0, 0, 0,
      "FlashAttention-2, of 2023, in PyTorch and Megatron unless something else is asked for"},
     {"hf |hugging|transformers|trainer", 0, "flash", 0, 2024, KEPT, ATTENTION_PLAIN, 0, 0, 0, 0,

@@ -138,6 +138,7 @@ void build_ssd_vgg(ImageBuilder *builder, int variant, int classes) {
 // ---- A ResNet whose stem and first stage are kept as trained before, its norms fixed, and a pyramid of its stages.
 
 #define WIDTH 256
+#define LONG_SIDE (1088.0 / 800) // of COCO's images (4:3) once their short side is 800, in whole steps of the stride
 
 static void keep_as_trained(ImageBuilder *builder, bool norms) {
     builder->fixed_norms = !norms;
@@ -203,6 +204,8 @@ static void retina_head(ImageBuilder *builder, Feature level, int channels, bool
 
 void build_retinanet(ImageBuilder *builder, int variant, int classes) {
     Feature stages[4], levels[RETINA_LEVELS];
+    double long_side = retina_backbones[variant] == RESNEXT_50 ? 1 : LONG_SIDE; // MLPerf's images are squares
+    builder->regions = long_side;
     int count = add_backbone(builder, retina_backbones[variant], stages);
     add_pyramid(builder, stages, 1, count, levels);
     look_back(builder, levels[2]);
@@ -215,7 +218,7 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
     for (int i = 0; i < RETINA_LEVELS; i++) {
         retina_head(builder, levels[i], RETINA_BOXES * classes, i > 0);
         retina_head(builder, levels[i], RETINA_BOXES * BOX_NUMBERS, i > 0);
-        boxes += (double)RETINA_BOXES * levels[i].size * levels[i].size;
+        boxes += long_side * RETINA_BOXES * levels[i].size * levels[i].size;
     }
     box_loss(builder, classes, boxes);
     NetLayer *loss = &builder->layers.items[builder->layers.count - 1];
@@ -227,8 +230,7 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
 // objects, Keypoint R-CNN finds their joints, Cascade R-CNN looks three times (Cai and Vasconcelos 2017), and Panoptic
 // FPN gives every place of the image a class (Kirillov et al. 2019).
 
-#define LONG_SIDE (1088.0 / 800) // of COCO's images (4:3) once their short side is 800, in whole steps of the stride
-#define PROPOSAL_BOXES 3         // on each level; all sizes on the one level of C4 and DC5:
+#define PROPOSAL_BOXES 3 // on each level; all sizes on the one level of C4 and DC5:
 #define PROPOSAL_BOXES_ON_ONE 15
 #define REGIONS 512
 #define MASK_REGIONS 128 // a quarter of them
@@ -450,15 +452,11 @@ void build_rcnn(ImageBuilder *builder, int variant, int classes) {
 // queries look at them; each query gives a class and a box. The matching of queries with true boxes is counted as
 // launches.
 
-#define WIDTH 256
 #define HEADS 8
 #define FFN 2048
 #define LAYERS 6 // of the encoder, and of the decoder
 #define QUERY_SIDE 10
-#define RESNET_50 2
-#define LONG_SIDE (1088.0 / 800) // as other detectors' images of COCO
 #define NO_OBJECT 1
-#define BOX_NUMBERS 4
 #define MATCHING_KERNELS 60 // of each image and each decoder layer's loss together
 
 // What follows works on the image's places, or on the queries.
