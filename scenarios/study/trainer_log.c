@@ -310,3 +310,22 @@ double trainer_log_per_step(const TrainerLog *log, StepOfLog step) {
     }
     return 1;
 }
+
+// ---- In place of a job.
+
+bool file_says_no_job(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems) {
+    const TrainerLog *log = trainer_log_of_text(arena, path, text, bytes);
+    bool is_text = strlen(text) == bytes;
+    if (!log && is_text && strstr(text, "return") && strstr(text, "require")) return false; // as every scenario
+    if (log) {
+        problem_add(problems, (Where){path, 0}, "this is what %s printed while it trained, and not the job",
+                    log->software);
+        problem_hint(problems, "beside the job: lockstep check SCRIPT --log %s, or lockstep run SCRIPT --anchor %s",
+                     path, path);
+    } else {
+        problem_add(problems, (Where){path, 0}, is_text ? "this says no job" : "this is no text");
+        problem_hint(problems, "what is read: a scenario (FILE.lua), or what starts a training: a launch script, a "
+                               "configuration, a manifest (docs/import.md)");
+    }
+    return true;
+}

@@ -1,5 +1,5 @@
 // CSV (RFC 4180), read and written. Columns are found by their header word, never by position. Where the header has
-// bars and no comma, bars part cells.
+// no comma but bars or semicolons, these part cells.
 #pragma once
 
 #include <stdbool.h>
