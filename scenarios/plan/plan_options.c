@@ -465,7 +465,8 @@ static void read_law(Arena *arena, const Options *options, PlanRequest *request,
         problem_add(problems, command_line, "the length of the run is said more than once");
         problem_hint(problems, "keep one of --tokens, --samples, --least-steps, --steps-curve");
     }
-    if (!curve && least <= 0 && samples <= 0 && request->training.model) {
+    bool length_said = option_given(options, "tokens") || option_given(options, "samples");
+    if (!curve && least <= 0 && samples <= 0 && request->training.model && !length_said) {
         problem_add(problems, command_line, "how long is the run? neither --tokens nor --samples is given");
         problem_hint(problems, "for example --tokens 2T, or --samples 1.28M --epochs 90");
     }

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "models/network/messages/flows.h"
+#include "models/workload/job/job_fields.h"
 #include "models/workload/step/lower_internal.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
@@ -204,7 +205,7 @@ static bool is_too_much(Expander *e) {
     problem_add(e->problems, e->l->training->where,
                 "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e),
                 MESSAGES_MOST * 1e-6);
-    problem_hint(e->problems, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
+    job_hint(e->problems, e->l->training->where, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
     return true;
 }
 
