@@ -31,8 +31,8 @@ static bool can_redraw(void) {
     return !silent && terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-Progress progress_begin(int64_t total, int64_t before, bool quiet) {
-    return (Progress){!quiet && can_redraw(), total, before, now_s(), 0};
+Progress progress_begin(int64_t total, int64_t before) {
+    return (Progress){can_redraw(), total, before, now_s(), 0};
 }
 
 static void time_left(char *text, size_t room, double seconds) {

@@ -11,7 +11,7 @@ typedef struct Progress {
 } Progress;
 
 void progress_quiet(void); // nothing is shown from here on, of points and of the watch
-Progress progress_begin(int64_t total, int64_t before, bool quiet);
+Progress progress_begin(int64_t total, int64_t before);
 // Ten times a second at most and not in the first half of one; within the terminal's width.
 void progress_show(Progress *progress, int64_t done, int64_t failed);
 void progress_end(Progress *progress); // clears the line

@@ -46,11 +46,20 @@ static void measure(const char *text, int *lines, int *widest) {
 }
 
 TEST(quiet_answers_name_no_next_command) {
-    static char text[20000];
-    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "\nNext ");
-    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m -q", text, sizeof text), 0);
-    EXPECT(!strstr(text, "\nNext "));
+    static const char *const asked[] = {"flops --model gpt2-124m",
+                                        "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4",
+                                        "explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4"};
+    static char text[20000], quiet[20000];
+    char command[200];
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        snprintf(command, sizeof command, "$LOCKSTEP %s", asked[i]);
+        EXPECT_INT(test_shell(command, text, sizeof text), 0);
+        EXPECT_CONTAINS(text, strncmp(asked[i], "run", 3) == 0 ? "-v" : "\nNext "); // whose next question is of --last
+        strcat(command, " -q");
+        EXPECT_INT(test_shell(command, quiet, sizeof quiet), 0);
+        EXPECT(strlen(quiet) > 200 && strncmp(text, quiet, 200) == 0);
+        EXPECT(!strstr(quiet, "\nNext "));
+    }
 }
 
 TEST(a_first_screen_has_24_lines_of_80_columns) {
