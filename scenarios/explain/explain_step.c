@@ -37,8 +37,8 @@ static void add_step(Answer *answer, Arena *arena, const Explanation *now) {
         answer_say(answer, NULL, "A step of the program takes %s on %s.", text_time(arena, point->step_p50_s),
                    machines(arena, now));
     else
-        answer_say(answer, NULL, "A step of %s samples %s %s (nine times in ten %s to %s) on %s.",
-                   text_count(arena, point->global_batch, true),
+        answer_say(answer, NULL, "A step of %s sample%s %s %s (nine times in ten %s to %s) on %s.",
+                   text_count(arena, point->global_batch, true), point->global_batch == 1 ? "" : "s",
                    now->job.lacks ? "would take, if memory were enough," : "takes", text_time(arena, point->step_p50_s),
                    text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s), machines(arena, now));
 }

@@ -42,7 +42,7 @@ static void tell(Arena *arena, Answer *answer, const char *folder, const ExportF
                    answer_of(AS_SECONDS, point->step_p95_s),
                    isfinite(point->step_p50_s)
                        ? answer_range_text(arena, answer, AS_SECONDS, point->step_p5_s, point->step_p95_s)
-                       : "",
+                       : "says no step",
                    lost_text(arena, &file->lost));
     }
     answer_close(answer);

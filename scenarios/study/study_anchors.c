@@ -41,7 +41,7 @@ static void say_degree(const char *name, int degree) {
 }
 
 // What stays as the job has it is not in the words: so all that decides is said.
-static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus, double simulated_s) {
+static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus, double simulated_s, double of_job) {
     char simulated[32], measured[32];
     if (step->where.line > 0) fprintf(stderr, "note: %s:%d: ", step->where.file, step->where.line);
     if (step->where.line == 0) fprintf(stderr, "note: %s: ", step->where.file);
@@ -50,8 +50,9 @@ static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus
     say_degree("PP", r->pp);
     say_degree("CP", r->cp);
     say_degree("EP", r->ep);
-    fprintf(stderr, "DP %d, micro-batch %g, global batch %g: simulated %s, measured %s\n", r->dp, r->micro_batch,
-            r->global_batch, quantity_format(simulated_s, QUANTITY_TIME, simulated, sizeof simulated),
+    fprintf(stderr, "DP %d, micro-batch %g, global batch %g", r->dp, r->micro_batch, r->global_batch);
+    if (of_job > 0 && of_job != r->global_batch) fprintf(stderr, " (not the job's %g)", of_job);
+    fprintf(stderr, ": simulated %s, measured %s\n", quantity_format(simulated_s, QUANTITY_TIME, simulated, sizeof simulated),
             quantity_format(step->seconds, QUANTITY_TIME, measured, sizeof measured));
 }
 
@@ -67,7 +68,7 @@ static void simulate_measured(Reading *reading, MeasuredStep *step) {
     measured_settle(step, place.training, resolved->global_batch, resolved->micro_batches, place.cluster->gpu_count);
     Anchor anchor = step_as_anchor(arena, &simulated, place.cluster, place.training, simulated.step_p50_s);
     anchor.measured_s = step->seconds;
-    say_what_it_is(step, resolved, place.cluster->gpu_count, anchor.step_s);
+    say_what_it_is(step, resolved, place.cluster->gpu_count, anchor.step_s, reading->study->training.global_batch);
     if (is_the_job(reading, step, &anchor)) LIST_PUSH(arena, &reading->anchors, anchor);
 }
 
@@ -93,7 +94,7 @@ static void say_what_of(const Anchors *anchors) {
         }
         fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software: %.2f", anchor->gpu->name,
                 precision_name(anchor->training->precision), framework_name(anchor->training->framework), least);
-        if (most > least) fprintf(stderr, " to %.2f", most);
+        if (most > 1.005 * least) fprintf(stderr, " to %.2f", most);
         fprintf(stderr, " times what is simulated%s\n",
                 anchors->surprise[i] > FAR ? ", more than its constants allow; believed all the same" : "");
     }
