@@ -7,7 +7,8 @@
 #include "sim/data/answer.h"
 #include "sim/data/json.h"
 
-// For people: what is for all, or with `verbose` all that has a title. Sentences are folded to the style's width.
+// For people: what is for all, but for what is spare where that is more than 24 lines; or with `verbose` all that has a
+// title. Sentences are folded to the style's width.
 void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose);
 void answer_as_json(FILE *out, const Answer *answer);
 // A row for each row of its main table, or one of all facts. Columns "memory_bytes.peak" are members of members; lists

@@ -110,7 +110,7 @@ typedef struct Run { // one `lockstep run`
         int count, room;
     } packets;
     bool all_hold;
-    bool for_page; // with a timeline, and the list price where no price is said
+    bool for_page; // with a timeline
 } Run;
 
 // ---- Simulating.
@@ -156,7 +156,7 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
     *anchored = *study;
     anchored->training.anchors = run->anchors;
     anchored->want_timeline |= run->for_page && study->vary_count == 0;
-    return run->for_page ? study_with_list_price(run->arena, anchored) : anchored;
+    return study_with_list_price(run->arena, anchored);
 }
 
 static void simulate_packets(Run *run, const PacketsStudy *study) {

@@ -384,6 +384,7 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
     imported_file = (*argv)[at];
     envelope_tells(write_in_answer);
     answer_tells(print_on_screen);
+    answer_shares_screen(2 * 80); // as usual
     char **words = ARENA_ARRAY(arena, char *, line.count + 1);
     for (int i = 0; i < line.count; i++) words[i] = arena_copy_text(arena, line.items[i]);
     *argv = words;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/letters.h"
+#include "sim/base/text.h"
 
 #define MOST_KEPT 50
 #define LONGEST_NAME 63
@@ -229,12 +230,15 @@ int problems_added(const Problems *problems) { return problems->added_count; }
 const Problem *problem_at(const Problems *problems, int index) { return &problems->kept[index]; }
 
 void problems_print(const Problems *problems, FILE *out) {
+    Arena *scratch = arena_open();
     for (int i = 0; i < problems->kept_count; i++) {
         const Problem *problem = &problems->kept[i];
-        if (problem->where.file) fprintf(out, "%s:", problem->where.file);
-        if (problem->where.file && problem->where.line > 0) fprintf(out, "%d:", problem->where.line);
-        fprintf(out, "%serror: %s\n", problem->where.file ? " " : "", problem->text);
-        if (problem->hint) fprintf(out, "  hint: %s\n", problem->hint);
+        const char *place = problem->where.file ? arena_printf(scratch, "%s: ", problem->where.file) : "";
+        if (problem->where.file && problem->where.line > 0)
+            place = arena_printf(scratch, "%s:%d: ", problem->where.file, problem->where.line);
+        text_say(out, arena_printf(scratch, "%serror: %s", place, problem->text));
+        if (problem->hint) text_say(out, arena_printf(scratch, "  hint: %s", problem->hint));
     }
     if (problems->more_count) fprintf(out, "error: and %d more like these\n", problems->more_count);
+    arena_close(scratch);
 }
