@@ -120,3 +120,57 @@ TEST(a_file_that_says_no_job_is_called_what_it_is) {
     expect_refused("run build/hints.log", "build/hints.log:"); // a scenario by another name
     remove("build/hints.log");
 }
+
+// ---- What is taken, and looks like another thing than was meant.
+
+static const char *asked(const char *line) {
+    static char said[20000];
+    char command[600];
+    snprintf(command, sizeof command, "LOCKSTEP_LAST=never $LOCKSTEP %s 2>&1 </dev/null", line);
+    test_shell(command, said, sizeof said);
+    return said;
+}
+
+TEST(prices_ten_times_off_and_more_spares_than_nodes_are_pointed_out) {
+    static const char owned[] = "cost --node dgx-h100 --nodes 4 --fabric ib-ndr400 --own ";
+    char line[200];
+    snprintf(line, sizeof line, "%s --electricity 12 --node-price 300", owned);
+    EXPECT_CONTAINS(asked(line), "electricity for 12 USD a kWh is stated");
+    EXPECT_CONTAINS(asked(line), "dgx-h100 for 300 USD is stated");
+    snprintf(line, sizeof line, "%s --electricity 0.2 --node-price 300k", owned);
+    EXPECT(!strstr(asked(line), "is stated"));
+    EXPECT_CONTAINS(asked("goodput --gpus 64 --days 3 --spares 1000"), "1000 nodes stand by for 8 that work");
+    EXPECT(!strstr(asked("goodput --gpus 64 --days 3 --spares 2"), "stand by for"));
+}
+
+TEST(rates_of_failures_have_one_name_everywhere) {
+    EXPECT_CONTAINS(asked("goodput --gpus 64 --days 3 --faults lama3-h100"), "did you mean \"llama3-h100\"?");
+    EXPECT_CONTAINS(asked("queue --gpus 64 --load 0.5 --faults lama3-h100"), "did you mean \"llama3-h100\"?");
+    EXPECT_CONTAINS(asked("plan " JOB "--tokens 1B --rates lama3-h100"), "did you mean \"llama3-h100\"?");
+}
+
+TEST(a_log_of_another_batch_says_both) {
+    write_file("build/hints.log",
+               " iteration 10/ 100 | elapsed time per iteration (ms): 9000 | global batch size:   256 |\n"
+               " iteration 20/ 100 | elapsed time per iteration (ms): 9000 | global batch size:   256 |\n");
+    EXPECT_CONTAINS(asked("check " JOB "--log build/hints.log"), "the job says global_batch 512, the log 256");
+    EXPECT_CONTAINS(asked("run " JOB "--anchor build/hints.log"), "global batch 256 (not the job's 512)");
+    remove("build/hints.log");
+}
+
+TEST(less_sharding_is_not_explained_as_more) {
+    const char *said =
+        asked("explain --model llama-2-7b --node dgx-h100 --gpus 64 --fabric eth-100g --tp 2 --pp 4 --vpp 2 "
+              "--zero 1 --micro-batch 1 --global-batch 64 -v");
+    EXPECT_CONTAINS(said, "gathers less of");
+    EXPECT(!strstr(said, "travel in shards"));
+}
+
+TEST(a_sweep_of_sizes_is_titled_by_none_of_them) {
+    asked(
+        "sweep --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --vary gpus=8,16 -q -j 1 -o build/hints.db");
+    const char *said = asked("sweep --show build/hints.db");
+    EXPECT_CONTAINS(said, "gpt2-124m on ");
+    EXPECT(!strstr(said, "on 8 "));
+    remove("build/hints.db");
+}
