@@ -155,7 +155,7 @@ static int ask(Asking *asking) {
     Contact contact = {.arena = asking->arena, .problems = asking->problems};
     if (option_positional_count(asking->options) == 0) {
         problem_add(contact.problems, (Where){0}, "no folder of measurements");
-        problem_hint(contact.problems, "usage: %s", usage);
+        problem_hint(contact.problems, "usage: %s; DIR as calibrate/measurements: training/*.csv, nccl/*.txt", usage);
         return EXIT_USAGE;
     }
     contact.folder = option_positional(asking->options, 0);

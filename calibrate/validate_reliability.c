@@ -121,7 +121,9 @@ static void fill(Answer *answer, const Board *board) {
     for (int i = 0; i < board->count; i++) {
         const Row *row = &board->rows[i];
         double error = 100 * error_of(row);
-        ANSWER_ROW(answer, row->cells[FIGURE], row->cells[WHAT], row->cells[UNIT],
+        bool again = i > 0 && strcmp(row->cells[WHAT], board->rows[i - 1].cells[WHAT]) == 0;
+        const char *what = again ? arena_printf(arena, "  at rates of %s", row->cells[RATES]) : row->cells[WHAT];
+        ANSWER_ROW(answer, row->cells[FIGURE], what, row->cells[UNIT],
                    answer_shown(AS_NUMBER, row->published,
                                 arena_printf(arena, "%s%.3g", row->is_bound ? "> " : "", row->published)),
                    answer_shown(AS_NUMBER, row->simulated, arena_printf(arena, "%.3g", row->simulated)),

@@ -31,9 +31,7 @@ static bool can_redraw(void) {
     return !silent && terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-Progress progress_begin(int64_t total, int64_t before, bool quiet) {
-    return (Progress){!quiet && can_redraw(), total, before, now_s(), 0};
-}
+Progress progress_begin(int64_t total, int64_t before) { return (Progress){can_redraw(), total, before, now_s(), 0}; }
 
 static void time_left(char *text, size_t room, double seconds) {
     long left = (long)(seconds + 0.5);
@@ -93,7 +91,8 @@ void progress_watch_line(char *line, int room, int width, const char *what, doub
 }
 
 void progress_of_watch(const char *what, double share) {
-    static double started_s, drawn_s; // 0: nothing is under way, nothing is on the screen
+    // A script simulates many short pieces: what counts is how long the first of them is ago.
+    static double began_s, started_s, drawn_s; // 0: nothing was, is under way, is on the screen
     static bool shown;
     char line[160];
     double now = now_s();
@@ -104,9 +103,10 @@ void progress_of_watch(const char *what, double share) {
     }
     if (started_s == 0) {
         started_s = now;
+        if (began_s == 0) began_s = now;
         shown = can_redraw();
     }
-    if (!shown || now - started_s < SECONDS_BEFORE || now - drawn_s < SECONDS_BETWEEN) return;
+    if (!shown || now - began_s < SECONDS_BEFORE || now - drawn_s < SECONDS_BETWEEN) return;
     drawn_s = now;
     progress_watch_line(line, sizeof line, terminal_columns(), what, share, now - started_s);
     letters_out_as_is(stderr, CLEAR_LINE);

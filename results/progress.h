@@ -11,7 +11,7 @@ typedef struct Progress {
 } Progress;
 
 void progress_quiet(void); // nothing is shown from here on, of points and of the watch
-Progress progress_begin(int64_t total, int64_t before, bool quiet);
+Progress progress_begin(int64_t total, int64_t before);
 // Ten times a second at most and not in the first half of one; within the terminal's width.
 void progress_show(Progress *progress, int64_t done, int64_t failed);
 void progress_end(Progress *progress); // clears the line
@@ -20,7 +20,7 @@ void progress_end(Progress *progress); // clears the line
 void progress_line(char *line, int room, int64_t total, int64_t before, int64_t done, int64_t failed, double elapsed_s);
 
 // The same for one simulation, as the watch shows it (sim/system/watch.h): "[####----] 41 % of the lives of the job
-// 00:38". Nothing for the first half of a second; a share below 0 clears the line.
+// 00:38". Nothing for the first half of a second of all of them; a share below 0 clears the line.
 void progress_of_watch(const char *what, double share);
 void progress_watch_line(char *line, int room, int width, const char *what, double share, double elapsed_s);
 

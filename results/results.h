@@ -25,6 +25,8 @@ void style_prefer(const char *color_mode);
 // "Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; NULL when all are of late.
 // Of those with one name the first.
 const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today);
+// Those that are stated and far from what is usual, in a sentence; NULL: none is.
+const char *results_doubted_prices(Arena *arena, const DatedPrice *prices, int count);
 
 // ---- A text table: columns are measured, numbers right-aligned.
 typedef struct Table Table;

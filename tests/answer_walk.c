@@ -310,6 +310,8 @@ const WalkLine answer_walk[] = {
     {0, "memory --model mixtral-8x7b --gpu H100 --gpus 64 --ep 8 --tp 8 --zero 1 --micro-batch 1"},
     {3, "memory --model llama-2-70b --gpu A100 --micro-batch 1"},
     {3, "memory --model llama-2-70b --gpu A100 --micro-batch 1 --over-time"},
+    {0, "memory --model gpt2-124m --node dgx-a100 --micro-batch 1"},
+    {0, "memory scenarios/examples/launch/megatron.sbatch"},
     {2, "memory --model gpt2-124m --micro-batch 1"},
     {4, "memory --model nonsense --gpu A100 --micro-batch 1"},
     {0, "flops --model gpt2-124m --tokens 1B"},

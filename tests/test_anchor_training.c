@@ -177,7 +177,7 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
     anchored = days_planned(PLAN "--anchor build/pilot.csv");
     EXPECT(anchored > 1.67 * alone && anchored < 1.72 * alone);
     const Ended *far = run_command(command_plan, PLAN "--anchor build/pilot.csv");
-    EXPECT_CONTAINS(far->err, "1.70 times what is simulated, more than its constants allow; believed all the same");
+    EXPECT_CONTAINS(far->err, "1.70 times what is simulated, more than constants allow");
     write_pilot("build/pilot.csv", alone, 6);
     far = run_command(command_plan, PLAN "--anchor build/pilot.csv");
     EXPECT_INT(far->code, 4);
@@ -193,7 +193,7 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
     char *before = strdup(run->out);
     run = run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --plain --anchor build/pilot.csv");
     EXPECT_INT(run->code, 0);
-    EXPECT_CONTAINS(run->err, "anchored on measured steps of A100-SXM4-80GB in fp16, megatron software");
+    EXPECT_CONTAINS(run->err, "steps of A100-SXM4-80GB in fp16 (megatron) take ");
     EXPECT(strcmp(before, run->out) != 0);
     free(before);
     EXPECT_INT(run_command(command_run, "run scenarios/examples/megatron_22b_175b.lua --anchor no-such.csv")->code, 4);

@@ -99,7 +99,7 @@ TEST(every_command_writes_its_answer_to_a_file) {
         if (walk_said[0]) test_fail(__FILE__, __LINE__, "%s -q -o FILE prints %.200s", answer_cases[i].line, walk_said);
         EXPECT_INT(walk_shell(folder, "%s", "cat $DIR/answer.txt"), 0);
         snprintf(printed, sizeof printed, "%s", walk_said);
-        bool prints = strncmp(answer_cases[i].line, "merge", 5) != 0; // -q: nothing
+        bool prints = strncmp(answer_cases[i].line, "merge", 5) != 0; // of points that are merged again
         EXPECT_INT(walk_shell(folder, "$LOCKSTEP %s --plain 2>/dev/null", answer_cases[i].line), 0);
         if (prints && strcmp(walk_said, printed) != 0)
             test_fail(__FILE__, __LINE__, "%s: -o writes %.200s\nnot %.200s", answer_cases[i].line, printed, walk_said);

@@ -471,9 +471,6 @@ TEST(explain_draws_operators_under_their_roof_and_links_by_node) {
         EXPECT_INT(test_shell(line, said, sizeof said), 0);
         EXPECT_TEXT(said, "\n");
     }
-    snprintf(line, sizeof line, "%s -q --plot=links | wc -c", job);
-    EXPECT_INT(test_shell(line, said, sizeof said), 0);
-    EXPECT_TEXT(said, "0\n");
     snprintf(line, sizeof line, "%s --plot=rooflines", job);
     EXPECT_INT(test_shell(line, said, sizeof said), 2);
     EXPECT_CONTAINS(said, "did you mean \"roofline\"");

@@ -46,11 +46,20 @@ static void measure(const char *text, int *lines, int *widest) {
 }
 
 TEST(quiet_answers_name_no_next_command) {
-    static char text[20000];
-    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m", text, sizeof text), 0);
-    EXPECT_CONTAINS(text, "\nNext ");
-    EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2-124m -q", text, sizeof text), 0);
-    EXPECT(!strstr(text, "\nNext "));
+    static const char *const asked[] = {"flops --model gpt2-124m",
+                                        "run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4",
+                                        "explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4"};
+    static char text[20000], quiet[20000];
+    char command[200];
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        snprintf(command, sizeof command, "$LOCKSTEP %s", asked[i]);
+        EXPECT_INT(test_shell(command, text, sizeof text), 0);
+        if (i == 0) EXPECT_CONTAINS(text, "\nNext ");
+        strcat(command, " -q");
+        EXPECT_INT(test_shell(command, quiet, sizeof quiet), 0);
+        EXPECT(strlen(quiet) > 50 && strncmp(text, quiet, 50) == 0);
+        EXPECT(!strstr(quiet, "\nNext "));
+    }
 }
 
 TEST(a_first_screen_has_24_lines_of_80_columns) {
@@ -66,4 +75,39 @@ TEST(a_first_screen_has_24_lines_of_80_columns) {
         if (lines > MOST_LINES || widest > MOST_COLUMNS) printf("%s: %d lines of %d\n", line->line, lines, widest);
         EXPECT(lines <= MOST_LINES && widest <= MOST_COLUMNS);
     }
+}
+
+// Notes on standard error stand on the same screen; a terminal folds them.
+static int lines_on_a_screen(const char *text) {
+    int lines = 0;
+    for (const char *line = text; *line;) {
+        int width = 0;
+        for (; *line && *line != '\n'; line++) width += (*line & 0xc0) != 0x80;
+        lines += width > MOST_COLUMNS ? (width + MOST_COLUMNS - 1) / MOST_COLUMNS : 1;
+        line += *line == '\n';
+    }
+    return lines;
+}
+
+TEST(what_is_spare_makes_room_on_a_first_screen) {
+    static const char *const asked[] = {
+        "explain --model stable-diffusion-1.5 --node dgx-b200 --gpus 8 --micro-batch 8",
+        "explain --model llama-3-70b --node dgx-h100 --gpus 64 --tp 8 --pp 4 --global-batch 64 --micro-batch 1",
+        "explain --model mixtral-8x7b --node dgx-h100 --gpus 64 --tp 4 --ep 8 --global-batch 256 --micro-batch 1",
+        "explain scenarios/examples/launch/megatron.sbatch",
+        "explain --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 4 --fp16 --measured 8=70ms",
+        "goodput --gpus 512 --work 20 --by 22d --model llama-2-7b --best"};
+    static char text[40000], all[40000];
+    char command[400];
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        snprintf(command, sizeof command, "LOCKSTEP_LAST=never $LOCKSTEP %s 2>&1 </dev/null", asked[i]);
+        test_shell(command, text, sizeof text);
+        int lines = lines_on_a_screen(text);
+        if (lines > MOST_LINES) printf("%s: %d lines\n", asked[i], lines);
+        EXPECT(lines > 5 && lines <= MOST_LINES);
+        EXPECT_CONTAINS(text, "-v shows all");
+    }
+    snprintf(command, sizeof command, "LOCKSTEP_LAST=never $LOCKSTEP %s -v 2>&1 </dev/null", asked[2]);
+    test_shell(command, all, sizeof all);
+    EXPECT_CONTAINS(all, "\nMoney ");
 }

@@ -127,6 +127,30 @@ TEST(the_nearest_name_forgives_slips_of_the_finger) {
     EXPECT_TEXT(nearest_name("gpu", keys, 5), "gpus");
 }
 
+static const char *hint_for(Arena *arena, const char *given, const char *const *names, int count) {
+    Problems *problems = problems_create(arena);
+    problem_add(problems, (Where){NULL, 0}, "wrong");
+    problem_hint_near(problems, given, names, count);
+    return problem_at(problems, 0)->hint;
+}
+
+TEST(a_name_that_begins_others_means_one_of_them) {
+    static const char *const names[] = {"eth-10g", "eth-100g", "ethernet-1g", "ethernet-10g", "batch", "batch-size"};
+    Arena *arena = arena_open();
+    EXPECT_TEXT(hint_for(arena, "eth-100", names, 6), "did you mean \"eth-100g\"?"); // eth-10g is one edit off as well
+    EXPECT_TEXT(hint_for(arena, "ethernet", names, 6), "did you mean \"ethernet-1g\" or \"ethernet-10g\"?");
+    EXPECT_TEXT(hint_for(arena, "bat", names, 6), "did you mean \"batch\"?"); // which begins the other
+    EXPECT_TEXT(nearest_name("eth-100", names, 6), "eth-100g");
+    EXPECT(hint_for(arena, "Voodoo", names, 6) == NULL);
+    arena_close(arena);
+}
+
+TEST(half_of_the_letters_are_no_slip_of_the_finger) {
+    static const char *const names[] = {"etp", "gpus"};
+    EXPECT(nearest_name("step", names, 2) == NULL);
+    EXPECT(nearest_name("time", names, 2) == NULL);
+}
+
 TEST(nothing_is_nearest_when_nothing_is_near) {
     static const char *const short_names[] = {"a", "b", ""};
     char endless[200];

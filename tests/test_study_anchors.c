@@ -132,8 +132,8 @@ TEST(a_plan_asks_for_the_layout_of_a_measured_step_and_is_corrected_by_it) {
     const Ended *ended =
         run_command(command_plan, "plan --model gpt2-124m --tokens 1B --node dgx-a100 --gpus 8 --measured 8=50ms");
     EXPECT_INT(ended->code, 4);
-    EXPECT_CONTAINS(ended->err, "the tp of the run that was measured is not said");
-    EXPECT_CONTAINS(ended->err, "the global_batch of the run that was measured is not said");
+    EXPECT_CONTAINS(ended->err, "the tp and global_batch of the run that was measured are not said");
+    EXPECT_CONTAINS(ended->err, "--measured 8,tp=2,global_batch=256=50ms"); // as it may be typed
     ended = run_command(command_plan, PLAN);
     EXPECT_INT(ended->code, 0);
     double alone = number_after(ended, "\"days\":"), step = alone * 86400 / 30518;

@@ -344,10 +344,7 @@ void hint_parts(Arena *arena, const Catalogue *catalogue, PartKind kind, const c
         const char *const *aliases = part_aliases(kind, part_at(kind, parts, i), &alias_count);
         for (int j = 0; j < alias_count; j++) names[all++] = aliases[j];
     }
-    const char *near = nearest_name(given, names, all);
-    if (near)
-        problem_hint(problems, "did you mean \"%s\"?", near);
-    else
+    if (!problem_hint_near(problems, given, names, all))
         problem_hint(problems, "see: lockstep hw list %s", part_tables[kind].word);
 }
 

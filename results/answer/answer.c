@@ -48,6 +48,7 @@ static struct {
 
 AnswerForm answer_form(void) { return answer.form; }
 bool answer_is_quiet(void) { return answer.quiet; }
+bool answer_is_kept(void) { return answer.kept; }
 bool answer_is_led(void) { return answer.read; }
 void answer_withhold(void) { answer.withheld = true; }
 

@@ -26,6 +26,9 @@ const OptionSpec *answer_option_rows(Arena *arena, int *count);
 // What has been asked for; until the command line is read the screen, not quiet.
 AnswerForm answer_form(void);
 bool answer_is_quiet(void);
+// A line of so many columns stands above or below the answer: what is spare makes room for it.
+void answer_shares_screen(int columns);
+bool answer_is_kept(void);    // for --last
 bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
 bool answer_is_led(void);     // the command line was valid, and the output was opened
 void answer_withhold(void);   // work was stopped before there was one

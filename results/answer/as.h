@@ -7,7 +7,8 @@
 #include "sim/data/answer.h"
 #include "sim/data/json.h"
 
-// The terminal's text: the default detail, or with `verbose` every node with a title. Wrapped to the style's width.
+// The terminal's text: the default detail, without spare nodes if it has more than 24 lines; or with `verbose` every
+// node with a title. Wrapped to the style's width.
 void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose);
 void answer_as_json(FILE *out, const Answer *answer);
 // One row for each row of the answer's main table, or one row of all facts. Columns "memory_bytes.peak" are nested

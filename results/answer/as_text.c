@@ -1,4 +1,5 @@
 // Terminal text of an answer: sentences and facts with labels, wrapped to the screen's width; tables; charts.
+#include <stdlib.h>
 #include <string.h>
 
 #include "results/answer/answer.h"
@@ -331,25 +332,63 @@ static void print_node(Page *page, const AnswerNode *node) {
     }
 }
 
+static void print_all(Page *page, const Shown *shown) {
+    page->after_gap = true;
+    for (int i = 0; i < shown->count;) {
+        int end = i;
+        while (end < shown->count && is_labelled(shown->items[end])) end++;
+        if (end == i) {
+            print_node(page, shown->items[i++]);
+            if (i < shown->count && is_labelled(shown->items[i]) && shown->items[i - 1]->kind == NODE_SENTENCE)
+                gap(page);
+            continue;
+        }
+        Columns columns = measure(page, shown, i, end);
+        for (; i < end; i++) labelled_line(page, shown->items[i], &columns);
+    }
+    if (shown->hides) folded(page, "-v shows all", 0, 0);
+}
+
+// ---- A screen.
+
+#define SCREEN_LINES 24
+
+static int lines_beside; // of what stands above or below the answer
+
+void answer_shares_screen(int columns) { lines_beside += (columns + USUAL_WIDTH - 1) / USUAL_WIDTH; }
+
+static int lines_of(Page page, const Shown *shown) {
+    char *text = NULL;
+    size_t bytes = 0;
+    int lines = lines_beside;
+    page.out = open_memstream(&text, &bytes);
+    CHECK(page.out);
+    print_all(&page, shown);
+    fclose(page.out);
+    for (size_t i = 0; i < bytes; i++) lines += text[i] == '\n';
+    free(text);
+    return lines;
+}
+
+// What is spare goes, the last first, until the rest has room.
+static void leave_out_spare(const Page *page, Shown *shown) {
+    for (int last = shown->count - 1; last >= 0; last--) {
+        if (!shown->items[last]->spare) continue;
+        if (lines_of(*page, shown) <= SCREEN_LINES) return;
+        for (int i = last; i + 1 < shown->count; i++) shown->items[i] = shown->items[i + 1];
+        shown->count--;
+        shown->hides = true;
+    }
+}
+
 void answer_as_text(Arena *arena, FILE *out, const Answer *answer, const Style *style, bool verbose) {
     Page page = {.arena = arena, .out = out, .answer = answer, .style = style, .verbose = verbose};
     page.width = style->width > 0 ? style->width : USUAL_WIDTH;
-    page.after_gap = true;
     page.most = verbose ? FOR_VERBOSE : FOR_ALL;
     Shown shown = {0};
     collect(arena, &shown, answer_root(answer), verbose);
-    for (int i = 0; i < shown.count;) {
-        int end = i;
-        while (end < shown.count && is_labelled(shown.items[end])) end++;
-        if (end == i) {
-            print_node(&page, shown.items[i++]);
-            if (i < shown.count && is_labelled(shown.items[i]) && shown.items[i - 1]->kind == NODE_SENTENCE) gap(&page);
-            continue;
-        }
-        Columns columns = measure(&page, &shown, i, end);
-        for (; i < end; i++) labelled_line(&page, shown.items[i], &columns);
-    }
-    if (shown.hides) folded(&page, "-v shows all", 0, 0);
+    if (!verbose) leave_out_spare(&page, &shown);
+    print_all(&page, &shown);
 }
 
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose) {

@@ -68,7 +68,7 @@ bool frame_plots(const Asking *asking) {
     const Options *options = asking->options;
     if (option_given(options, "plot-dir")) return true;
     if (!option_given(options, "plot") || frame_form(asking) == ANSWER_SCREEN) return option_given(options, "plot");
-    if (!option_known(options, "quiet") || !option_flag(options, "quiet"))
+    if (!answer_is_quiet())
         fprintf(stderr, "warning: --plot draws on the screen, which holds data here: --plot-dir DIR writes files\n");
     return false;
 }
@@ -109,19 +109,11 @@ typedef struct Showing {
 
 // ---- The question.
 
-// By a --quiet of its own, where the screen is where the answer would go.
-static bool is_silenced(const Options *options) {
-    bool has_own = option_known(options, "quiet") && !option_shared(options, "quiet");
-    return has_own && option_flag(options, "quiet") &&
-           !(option_known(options, "output") && option_given(options, "output"));
-}
-
 static int ask(const Question *question, Asking *asking, const Showing *showing) {
     if (question->processes) pieces_open_from(asking->options, question->processes, asking->problems);
     if (option_known(asking->options, "threads")) threads_want(asking->options, asking->problems);
     if (option_known(asking->options, "time-limit"))
         watch_open_from(asking->options, option_quantity(asking->options, "time-limit", WATCH_USUAL_SECONDS));
-    asking->silent = is_silenced(asking->options);
     int status = problem_count(asking->problems) ? EXIT_BAD_INPUT : question->ask(asking);
     bool answered = status == EXIT_DONE || status == EXIT_NO || asking->part;
     if (!answered) answer_withhold();

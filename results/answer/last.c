@@ -11,6 +11,7 @@
 #include "results/answer/question.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/base/text.h"
 #include "sim/data/envelope.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
@@ -233,20 +234,23 @@ static int find_last(int argc, char *const *argv) {
     return 0;
 }
 
-void last_print_words(Arena *arena, const char *const *words, int count) {
+static const char *as_typed(Arena *arena, const char *before, const char *const *words, int count) {
     for (int i = 0; i < count; i++) {
         const char *word = letters_make_harmless(arena_copy_text(arena, words[i]), "");
-        fprintf(stderr, word[strcspn(word, " '\"$*")] ? " '%s'" : " %s", word);
+        before = arena_printf(arena, word[strcspn(word, " '\"$*")] ? "%s '%s'" : "%s %s", before, word);
     }
-    fprintf(stderr, "\n");
+    return before;
+}
+
+void last_print_words(Arena *arena, const char *const *words, int count) {
+    fprintf(stderr, "%s\n", as_typed(arena, "", words, count));
 }
 
 void last_tell(Arena *arena, const char *const *words, int count, const LastQuestion *question) {
     for (int i = 0; i < count; i++)
         if (strcmp(words[i], "-q") == 0 || strcmp(words[i], "--quiet") == 0) return;
-    fprintf(stderr, "! Asked again, of %s: lockstep",
-            letters_make_harmless(arena_copy_text(arena, question->time), ""));
-    last_print_words(arena, words, count);
+    const char *time = letters_make_harmless(arena_copy_text(arena, question->time), "");
+    text_say(stderr, as_typed(arena, arena_printf(arena, "! Asked again, of %s: lockstep", time), words, count));
 }
 
 // ---- Of an answer that was written to a file.

@@ -203,6 +203,15 @@ static const char *day_text(Arena *arena, Date day) {
     return arena_printf(arena, "%d-%02d-%02d", day.year, day.month, day.day);
 }
 
+const char *results_doubted_prices(Arena *arena, const DatedPrice *prices, int count) {
+    NameIndex *names = name_index_create(arena, strcmp);
+    const char *list = NULL;
+    for (int i = 0; i < count; i++)
+        if (prices[i].doubt && name_index_add(names, prices[i].name, i) < 0)
+            list = list ? arena_printf(arena, "%s; %s", list, prices[i].doubt) : prices[i].doubt;
+    return list;
+}
+
 const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today) {
     NameIndex *names = name_index_create(arena, strcmp);
     const char *list = "";
@@ -245,6 +254,10 @@ static void add_notes(const RecordTelling *telling) {
     int few = FIRST_NOTES - (record->point_count > 1) - (old != NULL && record->point_count > 1);
     record_texts(answer, "notes", record->notes, record->note_count);
     answer_open(answer, NULL, NULL);
+    const RecordPoint *first = record->points; // they are paid alike
+    const char *doubted =
+        record->point_count ? results_doubted_prices(telling->arena, first->prices, first->price_count) : NULL;
+    if (doubted) answer_caution(answer, "%s", doubted);
     if (old) answer_caution(answer, "%s", old);
     if (few == 0) answer_detail(answer, FOR_VERBOSE);
     for (int i = 0; i < record->note_count; i++) {

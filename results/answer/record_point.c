@@ -440,7 +440,7 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     answer_bool(answer, "ran", NULL, point->ran);
     if (!point->ran) {
         answer_text(answer, "why_not", NULL, point->why_not);
-        answer_text(answer, "smallest_change", "What would", point->smallest_change);
+        answer_text(answer, "smallest_change", "Fits with", point->smallest_change);
     }
     number(answer, "gpus", AS_WHOLE, point->gpu_count);
     number(answer, "nodes", AS_WHOLE, point->node_count);

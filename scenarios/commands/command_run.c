@@ -53,12 +53,11 @@ static const OptionSpec own_options[] = {
      .of = OF_FORM,
      .metavar = "FILE",
      .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded"},
-    {.name = "quiet", .kind = OPTION_FLAG, .of = OF_FORM, .letter = 'q', .help = "nothing on the screen"},
     {.name = "date",
      .kind = OPTION_TEXT,
      .of = OF_QUESTION,
      .metavar = "DAY",
-     .help = "prices of more than a year before are pointed out (default: today); 2026-11-21"},
+     .help = "prices of more than a year before this day, 2026-11-21, are pointed out (default: today)"},
     ALLOW_READ_OPTION,
     {.name = "memory-limit",
      .kind = OPTION_QUANTITY,
@@ -113,7 +112,7 @@ typedef struct Run { // one `lockstep run`
         int count, room;
     } packets;
     bool all_hold;
-    bool for_page; // with a timeline, and the list price if none is given
+    bool for_page; // with a timeline
 } Run;
 
 // ---- Simulating.
@@ -159,7 +158,7 @@ static const StudySpec *anchored_study(Run *run, const StudySpec *study) {
     *anchored = *study;
     anchored->training.anchors = run->anchors;
     anchored->want_timeline |= run->for_page && study->vary_count == 0;
-    return run->for_page ? study_with_list_price(run->arena, anchored) : anchored;
+    return study_with_list_price(run->arena, anchored);
 }
 
 static void simulate_packets(Run *run, const PacketsStudy *study) {
@@ -282,10 +281,11 @@ static void draw_record(Drawing *drawing, const KindList *wanted) {
 
 // ---- The answer.
 
-// What to ask next, where a step ran.
+// What to ask next, where a step ran: of a question that is not kept nothing short can be said.
 static void add_next(Run *run, Answer *answer, const Record *record) {
-    const char *words = run->asking->is_script && run->asking->argc == 2 ? run->asking->argv[1] : "--last";
-    if (record->point_count == 1 && record->points[0].ran)
+    bool by_name = run->asking->is_script && run->asking->argc == 2;
+    const char *words = by_name ? run->asking->argv[1] : "--last";
+    if (record->point_count == 1 && record->points[0].ran && (by_name || answer_is_kept()))
         answer_next(answer, arena_printf(run->arena, "lockstep explain %s", words), "what to change first, and why");
 }
 

@@ -9,7 +9,7 @@ int command_run(int argc, char **argv);
 char **run_words(Arena *arena, int argc, char **argv); // "--plot" without a value is read as "--plot="
 
 extern const Question run_question;
-// The same for a page: with timelines, and list prices for machines without a stated price (study_with_list_price).
+// The same for a page: with timelines.
 extern const Question run_page_question;
 
 typedef struct RunPackets { // of sim.packets

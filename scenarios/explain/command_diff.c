@@ -28,7 +28,6 @@ static const OptionSpec own_options[] = {
     {"study-a", OPTION_COUNT, "N", .help = "which of the first script's jobs and programs, counted from 1 (default 1)"},
     {"study-b", OPTION_COUNT, "N", .help = "of the second's"},
     {"brief", OPTION_FLAG, .help = "on the screen only the sentences"},
-    {"quiet", OPTION_FLAG, .help = "nothing on the screen", .letter = 'q'},
     PRICE_BOOK_OPTION,
     {"profile", OPTION_TEXT, "FILE.json", .help = "parts measured or written by yourself, in place of the catalogue's"},
     {"seed", OPTION_SEED, "N", .help = "of all random draws (default 1)"},

@@ -31,7 +31,6 @@ static const OptionSpec own_options[] = {
     {"table", OPTION_CHOICE, .of = OF_QUESTION, .help = "which one (default settings)", .choices = table_names, .choice_count = TABLES},
     {"plot", OPTION_TEXT, "KINDS", .of = OF_QUESTION, .help = "plot: roofline, links, with commas; alone: both", .may_be_empty = true},
     PLOT_FILE_OPTIONS,
-    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
     ANCHOR_OPTIONS,
@@ -136,7 +135,7 @@ static bool draw_plots(const Asking *asking, const Explanation *explanation) {
     if (!frame_plots(asking)) return true;
     wanted_plots(asking, wanted);
     for (int kind = 0; kind < PLOTS; kind++) {
-        if (!wanted[kind] || (to_screen && option_flag(options, "quiet"))) continue;
+        if (!wanted[kind]) continue;
         const Chart *chart = chart_of(asking, explanation, kind, to_screen);
         if (!chart)
             warn_of_nothing(step_plots[kind]);

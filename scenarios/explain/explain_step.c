@@ -36,8 +36,8 @@ static void add_step(Answer *answer, Arena *arena, const Explanation *now) {
         answer_say(answer, NULL, "A step of the program takes %s on %s.", text_time(arena, point->step_p50_s),
                    machines(arena, now));
     else
-        answer_say(answer, NULL, "A step of %s samples %s %s (nine times in ten %s to %s) on %s.",
-                   text_count(arena, point->global_batch, true),
+        answer_say(answer, NULL, "A step of %s sample%s %s %s (nine times in ten %s to %s) on %s.",
+                   text_count(arena, point->global_batch, true), point->global_batch == 1 ? "" : "s",
                    now->job.lacks ? "would take, if memory were enough," : "takes", text_time(arena, point->step_p50_s),
                    text_time(arena, point->step_p5_s), text_time(arena, point->step_p95_s), machines(arena, now));
 }
@@ -135,7 +135,10 @@ static void add_resources(Answer *answer, Arena *arena, const Explanation *now) 
     double step = now->job.point.step_p50_s;
     const char *helps = whatif_saves(arena, &now->job.tried, step, FEW - 1),
                *useless = whatif_below(arena, &now->job.tried, step);
-    if (*helps) answer_say(answer, "Machine", "%s", helps);
+    if (*helps) {
+        answer_say(answer, "Machine", "%s", helps);
+        answer_spare(answer);
+    }
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
     if (*useless) answer_say(answer, "No help", "below half a percent each: %s", useless);
@@ -268,6 +271,7 @@ static void add_price(Answer *answer, Arena *arena, const Explanation *now) {
                text_money(arena, point->cost_per_step, point->currency),
                point->tokens_per_s > 0 ? "tokens" : sample_name(study->training.model),
                text_money(arena, point->cost_per_step / millions, point->currency), assumed);
+    answer_spare(answer);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
     if (study->price_assumed) answer_say(answer, "Price", "%s", study->price_source);

@@ -53,7 +53,7 @@ static void report_files(Arena *arena, Answer *answer, const char *folder, const
                    answer_of(AS_SECONDS, point->step_p95_s),
                    isfinite(point->step_p50_s)
                        ? answer_range_text(arena, answer, AS_SECONDS, point->step_p5_s, point->step_p95_s)
-                       : "",
+                       : "says no step",
                    lost_text(arena, &file->lost));
     }
     answer_close(answer);

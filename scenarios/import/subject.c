@@ -14,6 +14,7 @@
 #include "results/answer/as.h"
 #include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
+#include "scenarios/study/trainer_log.h"
 #include "sim/base/letters.h"
 #include "sim/base/list.h"
 #include "sim/data/answer.h"
@@ -23,7 +24,7 @@
 #include "sim/system/letters_out.h"
 #include "sim/system/wall.h"
 
-enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, FULL = 7 };
+enum { MOST_SECONDS = 5, LARGEST_REPLY = 16 << 20, LARGEST_OTHER = 64 << 20, FULL = 7 };
 #define MOST_MEMORY ((size_t)256 << 20)
 
 static const Json *imported; // what was read, for the answer's own words
@@ -201,20 +202,22 @@ typedef struct Rows {
     int count;
 } Rows;
 
-static bool is_subject(const char *path, bool is_said) {
+typedef enum Named { NAMES_NO_FILE, NAMES_OTHER_FILE, NAMES_SUBJECT } Named;
+
+static Named named_by(const char *path, bool is_said) {
     struct stat info;
     char head[4096];
-    if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return false;
+    if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NAMES_NO_FILE;
     FILE *file = file_peek(path);
-    if (!file) return false;
+    if (!file) return NAMES_NO_FILE;
     head[fread(head, 1, sizeof head - 1, file)] = '\0';
     fclose(file);
-    if (strstr(head, "\"lockstep-")) return false; // an answer, a profile
-    return is_said || import_kind_of(path, head) < IMPORT_KINDS;
+    if (strstr(head, "\"lockstep-")) return NAMES_NO_FILE; // an answer, a profile
+    return is_said || import_kind_of(path, head) < IMPORT_KINDS ? NAMES_SUBJECT : NAMES_OTHER_FILE;
 }
 
-// The place of the word, or 0; *from: of --from and its value.
-static int find_subject(Rows rows, int argc, char *const *argv, int *from) {
+// The place of the first word that names such a file, or 0; *from: of --from and its value.
+static int find_file(Rows rows, int argc, char *const *argv, Named named, int *from) {
     int found = 0;
     *from = 0;
     for (int i = 2; i < argc && !*from && strcmp(argv[i], "--") != 0; i++)
@@ -226,7 +229,7 @@ static int find_subject(Rows rows, int argc, char *const *argv, int *from) {
         } else if (option_begins(argv[i])) {
             const OptionSpec *row = option_row_of(rows.items, rows.count, argv[i], &attached);
             if (row && !attached && option_takes_value(row)) i++;
-        } else if (!found && is_subject(argv[i], *from > 0)) {
+        } else if (!found && named_by(argv[i], *from > 0) == named) {
             found = i;
         }
     }
@@ -338,14 +341,22 @@ static void print_on_screen(FILE *out) {
 
 // ---- In its place.
 
+// Where no scenario may stand, which looks at its file itself.
+static bool names_no_job(Arena *arena, Rows rows, int argc, char *const *argv, Problems *problems) {
+    int from, at = find_file(rows, argc, argv, NAMES_OTHER_FILE, &from);
+    size_t bytes = 0;
+    const char *text = at ? file_read(arena, argv[at], LARGEST_OTHER, &bytes, problems) : NULL;
+    return text && file_says_no_job(arena, argv[at], text, bytes, problems);
+}
+
 bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *rows, int row_count, Problems *problems) {
     int shared, all, from, at;
     const OptionSpec *forms = answer_option_rows(arena, &shared);
     Rows known = {rows, row_count};
     Rows both = {options_join(arena, rows, row_count, forms, shared, &all), all};
     if (!has_row(known, "model")) return true;
-    at = find_subject(both, *argc, *argv, &from);
-    if (!at) return true;
+    at = find_file(both, *argc, *argv, NAMES_SUBJECT, &from);
+    if (!at) return has_row(known, "set") || !names_no_job(arena, both, *argc, *argv, problems);
     ImportAsked asked = {.kind = from && from + 1 < *argc ? (*argv)[from + 1] : NULL,
                          .node = typed(known, *argc, *argv, "node"),
                          .gpus = typed(known, *argc, *argv, "gpus"),
@@ -374,6 +385,7 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
     imported_file = (*argv)[at];
     envelope_tells(write_in_answer);
     answer_tells(print_on_screen);
+    answer_shares_screen(2 * 80); // as usual
     char **words = ARENA_ARRAY(arena, char *, line.count + 1);
     for (int i = 0; i < line.count; i++) words[i] = arena_copy_text(arena, line.items[i]);
     *argv = words;

@@ -51,9 +51,7 @@ static int sim_hw(lua_State *L) {
     if (!part->part && problems_added(script->problems) == before) {
         NameList names = part_names(script->arena, script->catalogue);
         problem_add(script->problems, where, "no hardware is called \"%.60s\"", name);
-        if (nearest_name(name, names.items, names.count))
-            problem_hint_names(script->problems, name, names.items, names.count);
-        else
+        if (!problem_hint_near(script->problems, name, names.items, names.count))
             problem_hint(script->problems, "see: lockstep hw list");
     }
     lua_host_check_memory(L);

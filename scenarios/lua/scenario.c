@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
+#include "scenarios/study/trainer_log.h"
 #include "sim/base/digest.h"
 #include "sim/system/file.h"
 
@@ -160,7 +161,8 @@ const Scenario *scenario_load(Arena *arena, const Catalogue *catalogue, const Sc
     Source source = {.script = &script};
     source.text = file_read(arena, request->file, LARGEST_SCRIPT, &source.bytes, problems);
     read_settings(&script);
-    bool ok = source.text != NULL;
+    bool ok = source.text != NULL && (file_ends_in(request->file, ".lua") ||
+                                      !file_says_no_job(arena, request->file, source.text, source.bytes, problems));
     // Asked for its options only, a script may stop at the first simulation: that is no mistake.
     Problems *raised = request->help_only ? problems_create(arena) : problems;
     script.host = ok ? lua_host_open(arena, raised, &request->limits, request->file, request->seed) : NULL;

@@ -306,6 +306,11 @@ static void add_cautions(Answer *answer, const PlanStudy *plan, const PlanRow *r
 // What decides whether there is an answer at all.
 static void add_doubts(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
     const RecordPoint *point = &row->point;
+    const char *doubted = results_doubted_prices(plan->arena, point->prices, point->price_count);
+    int spares = plan_spares(plan->request->faults, point->node_count);
+    if (doubted) answer_caution(answer, "%s.", doubted);
+    if (spares > point->node_count)
+        answer_caution(answer, "%d nodes stand by for %d that work.", spares, point->node_count);
     add_critical_batch(answer, plan, row);
     if (plan->request->objective == PLAN_COST && !plan_is_priced(row))
         answer_caution(answer, "No price is known, so the quickest comes first: --price.");

@@ -344,6 +344,16 @@ static double trial_price(const PlanRow *row) {
     return row->point.cost_per_hour * nodes / row->point.node_count * TRIAL_HOURS;
 }
 
+// The same layout with as many micro-batches of each replica, and fewer stages where the machines are too few.
+static const char *trial_words(Arena *arena, const PlanRow *row, int nodes) {
+    const RecordPoint *point = &row->point;
+    int gpus = nodes * row->node->gpu_count, within = point->tp * point->cp;
+    int pp = within * point->pp <= gpus ? point->pp : gpus / within > 1 ? gpus / within : 1;
+    int dp = gpus / (within * pp) > 1 ? gpus / (within * pp) : 1;
+    return arena_printf(arena, "--measured %d,tp=%d,pp=%d,global_batch=%.0f=TIME", gpus, point->tp, pp,
+                        point->global_batch * dp / point->dp);
+}
+
 // The user's own steps on few machines: they measure the software and the GPU's kernels. Another layout differs.
 static void add_trials(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
     for (int r = 0; r < rivals->count; r++) {
@@ -352,8 +362,8 @@ static void add_trials(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         Signal signal = {.row = row, .error = step_constant(OTHER_LAYOUT_SIGMA)};
         signal.factors[FACTOR_UNSAID] = signal.factors[FACTOR_SOFTWARE] = signal.factors[FACTOR_KERNELS] = true;
         int nodes = (int)fmin(TRIAL_NODES, row->point.node_count);
-        const char *what = arena_printf(arena, "two hours of training on %d x %s", nodes, row->node->name);
-        add_measurement(rivals, unknowns, what, "--measured", trial_price(row), &signal);
+        const char *what = arena_printf(arena, "two hours of this job on %d x %s", nodes, row->node->name);
+        add_measurement(rivals, unknowns, what, trial_words(arena, row, nodes), trial_price(row), &signal);
     }
 }
 

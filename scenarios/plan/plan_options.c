@@ -54,7 +54,7 @@ const OptionSpec plan_options[] = {
     {"utilisation", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "of all hours in which owned machines have a job (default 0.8)", .quantity = QUANTITY_NUMBER, .alias = "utilization"},
     {"electricity", OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = "of a kWh for owned machines (default: the site's)", .quantity = QUANTITY_NUMBER},
     {"objective", OPTION_CHOICE, .of = OF_QUESTION, .help = "what to keep low (default cost)", .choices = plan_objective_names, .choice_count = PLAN_OBJECTIVE_COUNT},
-    {"faults", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "count failures in, at these rates (lockstep hw list faults)"},
+    {"faults", OPTION_TEXT, "NAME", .of = OF_QUESTION, .alias = "rates", .help = "count failures in, at these rates (lockstep hw list faults)"},
     {"node-mtbf", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "count failures in, at your own mean time between them", .quantity = QUANTITY_TIME, .usual = "300d"},
     {"spot-mtbf", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "with spot: mean time until the provider takes a node back (default: as the offers say)", .quantity = QUANTITY_TIME, .usual = "90d"},
     {"spares", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "with failures: nodes that stand by (default 5 %)"},
@@ -488,7 +488,8 @@ static void read_law(Arena *arena, const Options *options, PlanRequest *request,
         problem_add(problems, command_line, "the length of the run is said more than once");
         problem_hint(problems, "keep one of --tokens, --samples, --least-steps, --steps-curve");
     }
-    if (!curve && least <= 0 && samples <= 0 && request->training.model) {
+    bool length_said = option_given(options, "tokens") || option_given(options, "samples");
+    if (!curve && least <= 0 && samples <= 0 && request->training.model && !length_said) {
         problem_add(problems, command_line, "how long is the run? neither --tokens nor --samples is given");
         problem_hint(problems, "for example --tokens 2T, or --samples 1.28M --epochs 90");
     }

@@ -308,6 +308,8 @@ static void add_cautions(Answer *answer, const CostFound *found) {
         answer_caution(answer, "Spot: one of these machines is taken away every %s",
                        text_days(found->arena, 1 / (bill->interruptions_per_hour * found->cluster->node_count) / 24));
     const char *old = results_old_prices(found->arena, bill->prices, bill->price_count, found->today);
+    const char *doubted = results_doubted_prices(found->arena, bill->prices, bill->price_count);
+    if (doubted) answer_caution(answer, "%s", doubted);
     if (old) answer_caution(answer, "%s", old);
 }
 

@@ -31,7 +31,7 @@ const OptionSpec goodput_rows[] = {
     NODE_FILE_GPU,
     {"days", OPTION_TEXT, "DAYS", .of = OF_QUESTION, .help = "how long the calendar runs: 54, 12h"},
     {"work", OPTION_TEXT, "DAYS", .of = OF_QUESTION, .help = "undisturbed training that the job needs, instead of --days: when is it done?"},
-    {"rates", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "whose failure rates (lockstep hw list faults); default llama3-h100"},
+    {"rates", OPTION_TEXT, "NAME", .of = OF_QUESTION, .alias = "faults", .help = "whose failure rates (lockstep hw list faults); default llama3-h100"},
     {"profile", OPTION_TEXT, "FILE.json", .of = OF_QUESTION, .help = "parts and rates of your own"},
     SPAN("node-mtbf", "your own mean time between failures of a node, all causes; the mix stays"),
     {"fleet-spread", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "sd of the log of rates between fleets; 0: the rates are your fleet's", .quantity = QUANTITY_NUMBER},

@@ -209,6 +209,8 @@ void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *
     double spread = asked->spec.fleet_spread;
     StorageLack lack = lack_of(asked);
     const char *lacks = storage_lack_text(asked->arena, &lack, asked->storage);
+    if (asked->spec.spares > asked->spec.nodes)
+        answer_caution(answer, "%d nodes stand by for %d that work", asked->spec.spares, asked->spec.nodes);
     if (study->unfinished > 0)
         answer_caution(answer, "%d of %d runs had not finished after %.0f days and count as that long",
                        study->unfinished, study->runs, study->days.max);

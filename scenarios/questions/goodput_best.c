@@ -93,6 +93,7 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
                wish->by_s > 0 ? arena_printf(asked->arena, ", by %s", span(asked, wish->by_s)) : "");
     answer_say(answer, "Checkpoint", "%s, %s", checkpoint_mode_names[wish->mode],
                text_bytes(asked->arena, asked->bytes));
+    answer_spare(answer);
     answer_say(answer, "Prices", "$%s a GPU and hour%s, spares too; storage $%.2f a GB/s and hour", price,
                asked->price_given ? "" : " on demand",
                1e9 * choice->best.storage->unit_usd_per_hour / choice->best.storage->write_bytes_per_second);
@@ -216,11 +217,10 @@ static void add_notes(Answer *answer, const GoodputAsked *asked, const LifeChoic
                        money(asked, dearer));
     else
         answer_say(answer, "Failures", "twice as many, and the choice is still within 0.5 %% of the best");
-    if (choice->best.storage->unit_usd_per_hour > 0)
-        answer_caution(answer,
-                       "What storage costs is assumed (lockstep hw show %s); --storage and --storage-units "
-                       "fix it.",
-                       choice->best.storage->name);
+    if (!(choice->best.storage->unit_usd_per_hour > 0)) return;
+    answer_caution(answer, "What storage costs is assumed (lockstep hw show %s); --storage and --storage-units fix it.",
+                   choice->best.storage->name);
+    answer_spare(answer);
 }
 
 static Recommendation recommended(const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice) {

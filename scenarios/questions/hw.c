@@ -408,10 +408,7 @@ static void refuse_name(const Hw *hw, const char *name) {
     }
     problem_add(hw->problems, (Where){0}, "no GPU, node, fabric, storage, set of fault rates or price is called \"%s\"",
                 name);
-    const char *near = nearest_name(name, nearest, near_count);
-    if (near)
-        problem_hint(hw->problems, "did you mean \"%s\"?", near);
-    else
+    if (!problem_hint_near(hw->problems, name, nearest, near_count))
         problem_hint(hw->problems, "see: lockstep hw list");
 }
 

@@ -1,4 +1,5 @@
 // lockstep memory: a job's memory on each GPU, and remedies if it does not fit.
+#include "models/workload/cluster/imported_node.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/recompute.h"
@@ -8,6 +9,8 @@
 
 static const OptionSpec memory_options[] = {
     {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU (lockstep hw list gpu)"},
+    {"node", OPTION_TEXT, "NAME", .of = OF_QUESTION,
+     .help = "in its place the node that it is in (lockstep hw list node)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all; tp x pp x dp when left out"},
     {"over-time", OPTION_FLAG, NULL, .of = OF_QUESTION, .help = "pass by pass, with the moment when most is in use"},
 };
@@ -31,11 +34,19 @@ static void fill_pipeline(TrainingSpec *training) {
             training->layout.pp > 1 ? training->layout.pp * (training->schedule == SCHEDULE_DUALPIPE ? 2 : 1) : 1;
 }
 
+// Of a node whose GPUs differ, the first. With --gpu too, as elsewhere, that one stands in the node.
+static const Gpu *gpu_of(Arena *arena, const Catalogue *catalogue, const Options *options, Problems *problems) {
+    const char *gpu = option_text(options, "gpu", NULL), *name = option_text(options, "node", NULL);
+    const NodeType *node = name ? node_from_text(arena, catalogue, name, gpu, (Where){NULL, 0}, problems) : NULL;
+    if (name && !node) return NULL;
+    return gpu ? find_gpu(arena, catalogue, gpu, (Where){NULL, 0}, problems) : node_gpu(catalogue, node, 0);
+}
+
 static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Problems *problems) {
     const Catalogue *catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
     if (!catalogue) return false;
     const Model *model = model_from_options(arena, options, problems);
-    job->gpu = find_gpu(arena, catalogue, option_text(options, "gpu", ""), (Where){NULL, 0}, problems);
+    job->gpu = gpu_of(arena, catalogue, options, problems);
     if (!model || !job->gpu) return false;
 
     JobSaid said = job_from_options(arena, options, catalogue, model, problems);
@@ -246,7 +257,8 @@ static const OptionSpec *rows(Arena *arena, int *count) {
 
 static int ask(Asking *asking) {
     option_require(asking->options, NULL, "model", "for example --model gpt2-124m", asking->problems);
-    option_require(asking->options, NULL, "gpu", "for example --gpu A100", asking->problems);
+    if (!option_given(asking->options, "node"))
+        option_require(asking->options, NULL, "gpu", "for example --gpu A100, or --node dgx-a100", asking->problems);
     MemoryJob job = {.stage = 0};
     if (problem_count(asking->problems) || !read_job(asking->arena, asking->options, &job, asking->problems))
         return EXIT_BAD_INPUT;
@@ -264,7 +276,7 @@ static int ask(Asking *asking) {
 
 static const Question memory = {
     .name = "memory",
-    .usage = "lockstep memory --model NAME --gpu NAME [options]",
+    .usage = "lockstep memory --model NAME --gpu NAME|--node NAME [options]",
     .about = "What a training job needs of each GPU's memory, by class. Exit code 3: it does not fit.",
     .rows = rows,
     .ask = ask};

@@ -8,10 +8,6 @@
 #include "results/store/store.h"
 #include "sim/system/file.h"
 
-static const OptionSpec options[] = {
-    {"quiet", OPTION_FLAG, .letter = 'q', .help = "nothing on the screen"},
-};
-
 static void add_answer(Answer *answer, const char *path, const StoreMerge *old, const StoreMerge *merge) {
     answer_text(answer, "store", NULL, path);
     answer_number(answer, "points", NULL, AS_COUNT, (double)(old->added + merge->added));
@@ -67,8 +63,6 @@ static const Question question_merge = {
     .usage = "lockstep merge OUT.db IN.db… [options]",
     .about = "Joins the stores of a sweep's shards. OUT keeps what it has. A point met twice must have equal results;\n"
              "otherwise nothing is written (exit code 4).",
-    .own = options,
-    .own_count = 1,
     .positional = INT_MAX,
     .ask = ask};
 

@@ -64,7 +64,7 @@ static const OptionSpec own[] = {
     {"users", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "users, some busier than others; default 20"},
     NUMBER("urgent-share", "part of the jobs with a higher priority; default 0"),
     NUMBER("estimate-error", "users say 1 to 1 + N times the truth; default 0"),
-    {"rates", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "nodes fail, at these rates (lockstep hw list faults)"},
+    {"rates", OPTION_TEXT, "NAME", .of = OF_QUESTION, .alias = "faults", .help = "nodes fail, at these rates (lockstep hw list faults)"},
     SPAN("node-mtbf", "nodes fail, with this mean time between failures"),
     SPAN("repair", "mean time until a node is back"),
     SPAN("checkpoint-every", "jobs save their state after so much work; default never"),

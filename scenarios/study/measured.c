@@ -1,12 +1,15 @@
 // Measured values, and the job they belong to.
 #include "scenarios/study/measured.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/workload/step/anchor.h"
+#include "scenarios/fields/fields.h"
 #include "sim/base/list.h"
+#include "sim/base/options.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
 
@@ -76,13 +79,49 @@ static const struct {
 } time_columns[] = {{"step_time", 0}, {"step_time_s", 1}, {"iter_time_s", 1}, {"step_time_ms", 1e-3}};
 enum { TIME_COLUMNS = sizeof time_columns / sizeof *time_columns };
 
+static int time_column(const char *name) {
+    for (int t = 0; t < TIME_COLUMNS; t++)
+        if (strcmp(time_columns[t].name, name) == 0) return t;
+    return -1;
+}
+
+// "Global Batch" and "global-batch" are global_batch.
+static const char *column_word(Arena *arena, const char *name) {
+    char *word = arena_copy_text(arena, name);
+    for (char *c = word; *c; c++) *c = *c == ' ' || *c == '-' ? '_' : (char)tolower((unsigned char)*c);
+    return word;
+}
+
+#define ROWS_LOOK_SO "the first line is gpus,step_time, the next one like 8,0.412s; other columns are settings, as tp"
+
+// Every column is the time of a step or a setting of a job, and one is a time.
+static bool columns_are_known(const Measuring *reading, const Csv *csv) {
+    int settings, unknown = 0;
+    bool timed = false;
+    const char *const *names = study_vary_names(&settings);
+    for (int c = 0; c < csv->column_count; c++) {
+        const char *name = column_word(reading->arena, csv->columns[c]);
+        bool is_time = time_column(name) >= 0;
+        timed |= is_time;
+        if (is_time || name_is_among(names, settings, name) || unknown++) continue;
+        problem_add(reading->problems, (Where){csv->file, 1}, "\"%s\" names no setting of a job and no time of a step",
+                    csv->columns[c]);
+        if (timed || c == 0) problem_hint_near(reading->problems, name, names, settings);
+        problem_hint(reading->problems, ROWS_LOOK_SO);
+    }
+    if (unknown > 0 || (timed && csv->row_count > 0)) return unknown == 0;
+    problem_add(reading->problems, (Where){csv->file, timed ? 2 : 1},
+                timed ? "no row follows the names of the columns" : "no column is called \"step_time\"");
+    problem_hint(reading->problems, ROWS_LOOK_SO);
+    return false;
+}
+
 static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int row) {
     MeasuredStep step = {.where = csv_where(csv, row)};
     for (int c = 0; c < csv->column_count; c++) {
-        const char *name = csv->columns[c], *cell = csv_cell(csv, row, c);
-        int time = 0;
-        while (time < TIME_COLUMNS && strcmp(time_columns[time].name, name) != 0) time++;
-        if (time < TIME_COLUMNS)
+        const char *name = column_word(reading->arena, csv->columns[c]), *cell = csv_cell(csv, row, c);
+        int time = time_column(name);
+        if (time >= 0)
             set_seconds(reading, &step, name, cell, time_columns[time].unit);
         else if (*cell)
             set(reading, &step, name, cell);
@@ -90,22 +129,11 @@ static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int ro
     return step;
 }
 
-static bool has_time_column(const Csv *csv) {
-    for (int t = 0; t < TIME_COLUMNS; t++)
-        if (csv_find(csv, time_columns[t].name) >= 0) return true;
-    return false;
-}
-
-static void ask(const Measuring *reading, const MeasuredStep *step, const char *name, const char *of) {
-    problem_add(reading->problems, step->where, "the %s of the run that was measured is not said%s", name, of);
-    problem_hint(reading->problems, "add it: --measured 8,%s=…=0.412s, or a column \"%s\" in the file", name, name);
-}
-
 static void read_rows(const Measuring *reading, const Csv *csv, MeasuredSteps *steps) {
+    if (!columns_are_known(reading, csv)) return;
     if (!anchors_may_be(csv->row_count, (Where){csv->file, 0}, reading->problems)) return;
     for (int row = 0; row < csv->row_count; row++) {
         MeasuredStep step = step_of_row(reading, csv, row);
-        if (!(step.seconds > 0)) ask(reading, &step, "step_time", "");
         LIST_PUSH(reading->arena, steps, step);
     }
 }
@@ -130,10 +158,10 @@ bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Pr
     const Csv *csv = csv_read_file(arena, path, problems);
     if (csv && csv->column_count < 2) {
         problem_add(problems, (Where){path, 1}, "no line of it says how long a step took, and it has no columns");
-        problem_hint(problems, "logs are read of %s; rows have gpus,step_time", trainer_log_words(arena));
+        problem_hint(problems, "logs are read of %s; of rows " ROWS_LOOK_SO, trainer_log_words(arena));
     }
     if (problems_added(problems) > before) return true;
-    if (!has_time_column(csv) || csv_find(csv, "model") >= 0) return false;
+    if (csv_find(csv, "model") >= 0 || csv_find(csv, "row_id") >= 0) return false;
     read_rows(&reading, csv, steps);
     return true;
 }
@@ -146,13 +174,49 @@ static bool says(const MeasuredStep *step, const char *name) {
     return false;
 }
 
+#define MOST_ASKED 8
+
+// What was not said of it: what is asked, and what varies. False: all is.
+static bool open_names(const StudySpec *study, const MeasuredStep *step, const char *const *asked, const char **names,
+                       int *count) {
+    bool varies = false;
+    for (*count = 0; asked && *asked; asked++)
+        if (!says(step, *asked)) names[(*count)++] = *asked;
+    for (int v = 0; v < study->vary_count; v++) {
+        const char *name = study->vary[v].name;
+        if (says(step, name) || study->vary[v].count < 2 || name_is_among(names, *count, name)) continue;
+        names[(*count)++] = name;
+        varies = true;
+    }
+    return varies;
+}
+
+// "--measured 16=24s" becomes "--measured 16,tp=8=24s"; rows get columns.
+static void hint_open(const Measuring *reading, const MeasuredStep *step, const char *list, const char *settings) {
+    const char *said = step->where.file, *equals = strrchr(said, '=');
+    if (step->log)
+        problem_hint(reading->problems, "in place of the log, for example --measured 16%s=9.1s", settings);
+    else if (strncmp(said, "--measured ", 11) == 0)
+        problem_hint(reading->problems, "for example %.*s%s%s", (int)(equals - said), said, settings, equals);
+    else
+        problem_hint(reading->problems, "a column of the file for each: %s", list);
+}
+
 static void ask_what_is_open(const Measuring *reading, const StudySpec *study, const MeasuredStep *step,
                              const char *const *asked) {
-    for (const char *const *name = asked; name && *name; name++)
-        if (!says(step, *name)) ask(reading, step, *name, "");
-    for (int v = 0; v < study->vary_count; v++)
-        if (!says(step, study->vary[v].name) && study->vary[v].count > 1)
-            ask(reading, step, study->vary[v].name, ", and this varies it");
+    const char *names[MOST_VARIED + MOST_ASKED], *list = "", *settings = "";
+    int count;
+    bool varies = open_names(study, step, asked, names, &count);
+    for (int i = 0; i < count; i++) {
+        const char *example = field_find(OBJECT_VARY, names[i])->example;
+        example += *example == '"';
+        list = arena_printf(reading->arena, "%s%s%s", list, i == 0 ? "" : i == count - 1 ? " and " : ", ", names[i]);
+        settings = arena_printf(reading->arena, "%s,%s=%.*s", settings, names[i], (int)strcspn(example, "\""), example);
+    }
+    if (count == 0) return;
+    problem_add(reading->problems, step->where, "the %s of the run that was measured %s not said%s", list,
+                count > 1 ? "are" : "is", varies ? ", and this varies it" : "");
+    hint_open(reading, step, list, settings);
 }
 
 // Variations that are not given must have one value.

@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "models/workload/step/simulate.h"
+#include "results/answer/answer.h"
 #include "scenarios/study/measured.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
+#include "sim/base/text.h"
 
 AnchorsReader *anchors_reader = NULL;
 
@@ -36,23 +38,31 @@ static bool is_the_job(Reading *reading, const MeasuredStep *step, const Anchor 
     return false;
 }
 
-static void say_degree(const char *name, int degree) {
-    if (degree > 1) fprintf(stderr, "%s %d, ", name, degree);
+static const char *degree(Arena *arena, const char *before, const char *name, int degree) {
+    return degree > 1 ? arena_printf(arena, "%s%s %d, ", before, name, degree) : before;
+}
+
+static void say_note(Arena *arena, const char *text) {
+    text = arena_printf(arena, "note: %s", text);
+    text_say(stderr, text);
+    answer_shares_screen(text_width(text));
 }
 
 // The words have only changed settings: this prints all decisive ones.
-static void say_what_it_is(const MeasuredStep *step, const Resolved *r, int gpus, double simulated_s) {
+static void say_what_it_is(Arena *arena, const MeasuredStep *step, const Resolved *r, int gpus, double simulated_s,
+                           double of_job) {
     char simulated[32], measured[32];
-    if (step->where.line > 0) fprintf(stderr, "note: %s:%d: ", step->where.file, step->where.line);
-    if (step->where.line == 0) fprintf(stderr, "note: %s: ", step->where.file);
-    fprintf(stderr, "%d GPUs, ", gpus);
-    say_degree("TP", r->tp);
-    say_degree("PP", r->pp);
-    say_degree("CP", r->cp);
-    say_degree("EP", r->ep);
-    fprintf(stderr, "DP %d, micro-batch %g, global batch %g: simulated %s, measured %s\n", r->dp, r->micro_batch,
-            r->global_batch, quantity_format(simulated_s, QUANTITY_TIME, simulated, sizeof simulated),
-            quantity_format(step->seconds, QUANTITY_TIME, measured, sizeof measured));
+    const char *line = step->where.line > 0 ? arena_printf(arena, ":%d", step->where.line) : "";
+    const char *layout = degree(arena, "", "TP", r->tp), *own = "";
+    layout = degree(arena, layout, "PP", r->pp);
+    layout = degree(arena, layout, "CP", r->cp);
+    layout = degree(arena, layout, "EP", r->ep);
+    if (of_job > 0 && of_job != r->global_batch) own = arena_printf(arena, " (not the job's %g)", of_job);
+    say_note(arena,
+             arena_printf(arena, "%s%s: %d GPUs, %sDP %d, micro-batch %g, global batch %g%s: simulated %s, measured %s",
+                          step->where.file, line, gpus, layout, r->dp, r->micro_batch, r->global_batch, own,
+                          quantity_format(simulated_s, QUANTITY_TIME, simulated, sizeof simulated),
+                          quantity_format(step->seconds, QUANTITY_TIME, measured, sizeof measured)));
 }
 
 static void simulate_measured(Reading *reading, MeasuredStep *step) {
@@ -67,7 +77,8 @@ static void simulate_measured(Reading *reading, MeasuredStep *step) {
     measured_settle(step, place.training, resolved->global_batch, resolved->micro_batches, place.cluster->gpu_count);
     Anchor anchor = step_as_anchor(arena, &simulated, place.cluster, place.training, simulated.step_p50_s);
     anchor.measured_s = step->seconds;
-    say_what_it_is(step, resolved, place.cluster->gpu_count, anchor.step_s);
+    say_what_it_is(arena, step, resolved, place.cluster->gpu_count, anchor.step_s,
+                   reading->study->training.global_batch);
     if (is_the_job(reading, step, &anchor)) LIST_PUSH(arena, &reading->anchors, anchor);
 }
 
@@ -80,7 +91,7 @@ static bool is_first_of_its_like(const Anchors *anchors, int i) {
     return true;
 }
 
-static void say_what_of(const Anchors *anchors) {
+static void say_what_of(Arena *arena, const Anchors *anchors) {
     for (int i = 0; i < anchors->count; i++) {
         const Anchor *anchor = &anchors->items[i];
         double least = INFINITY, most = 0;
@@ -91,11 +102,11 @@ static void say_what_of(const Anchors *anchors) {
             least = fmin(least, times);
             most = fmax(most, times);
         }
-        fprintf(stderr, "note: anchored on measured steps of %s in %s, %s software: %.2f", anchor->gpu->name,
-                precision_name(anchor->training->precision), framework_name(anchor->training->framework), least);
-        if (most > least) fprintf(stderr, " to %.2f", most);
-        fprintf(stderr, " times what is simulated%s\n",
-                anchors->surprise[i] > FAR ? ", more than its constants allow; believed all the same" : "");
+        const char *to = most > 1.005 * least ? arena_printf(arena, " to %.2f", most) : "";
+        say_note(arena,
+                 arena_printf(arena, "steps of %s in %s (%s) take %.2f%s times what is simulated%s", anchor->gpu->name,
+                              precision_name(anchor->training->precision), framework_name(anchor->training->framework),
+                              least, to, anchors->surprise[i] > FAR ? ", more than constants allow" : ""));
     }
 }
 
@@ -153,7 +164,7 @@ const Anchors *study_anchors(Arena *arena, const Options *options, const Catalog
     Anchors *all = ARENA_NEW(arena, Anchors);
     *all = (Anchors){.items = reading.anchors.items, .count = reading.anchors.count};
     anchors_solve(arena, all);
-    say_what_of(all);
+    say_what_of(arena, all);
     return all;
 }
 

@@ -32,7 +32,7 @@ static bool whole_number(Study *study, const Variation *vary, int value, double 
     *number = vary->numbers[value];
     if (*number >= 1 && *number == floor(*number) && *number < 1e9) return true;
     problem_add(study->problems, vary->where, "%s = %s is not a whole number above 0", vary->name, vary->texts[value]);
-    problem_hint(study->problems, "for example vary = { %s = { 1, 8, 64 } }", vary->name);
+    problem_hint(study->problems, "for example 64");
     return false;
 }
 

@@ -132,7 +132,7 @@ typedef struct LogReading {
     Arena *arena;
     TrainerLog *log;
     Samples times[TIME_WORDS], totals[TIME_WORDS], flops;
-    double memory[MEMORY_WORDS];
+    double memory[MEMORY_WORDS], global_batch; // 0: no line of a step says it
     bool in_arguments;
 } LogReading;
 
@@ -189,6 +189,8 @@ static void read_line(LogReading *reading, const char *line) {
         double bytes = number_behind(line, memory_words[w].words) * memory_words[w].factor;
         if (bytes > reading->memory[w]) reading->memory[w] = bytes;
     }
+    double batch = number_behind(line, "global batch size"); // Megatron's, with each step
+    if (batch >= 1 && batch < 1e9) reading->global_batch = batch;
     for (size_t w = 0; w < sizeof flops_words / sizeof *flops_words; w++) {
         double rate = number_behind(line, flops_words[w]);
         if (!(rate > 0) || reading->flops.count >= MOST_LINES) continue;
@@ -275,6 +277,8 @@ const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char
     reading.log->unit = time_words[chosen].unit;
     reading.log->whole_run = time_words[chosen].whole_run;
     weigh(&reading, &reading.times[chosen]);
+    if (reading.global_batch > 0)
+        add_setting(&reading, "global_batch", arena_printf(arena, "%.0f", reading.global_batch));
     if (reading.flops.count) reading.log->tflops = median_of(arena, reading.flops.items, reading.flops.count);
     for (int w = 0; w < MEMORY_WORDS && !reading.log->memory_is; w++)
         if (reading.memory[w] > 0)
@@ -309,4 +313,23 @@ double trainer_log_per_step(const TrainerLog *log, StepOfLog step) {
         break;
     }
     return 1;
+}
+
+// ---- In place of a job.
+
+bool file_says_no_job(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems) {
+    const TrainerLog *log = trainer_log_of_text(arena, path, text, bytes);
+    bool is_text = strlen(text) == bytes;
+    if (!log && is_text && strstr(text, "return") && strstr(text, "require")) return false; // as every scenario
+    if (log) {
+        problem_add(problems, (Where){path, 0}, "this is what %s printed while it trained, and not the job",
+                    log->software);
+        problem_hint(problems, "beside the job: lockstep check SCRIPT --log %s, or lockstep run SCRIPT --anchor %s",
+                     path, path);
+    } else {
+        problem_add(problems, (Where){path, 0}, is_text ? "this says no job" : "this is no text");
+        problem_hint(problems, "what is read: a scenario (FILE.lua), or what starts a training: a launch script, a "
+                               "configuration, a manifest (docs/import.md)");
+    }
+    return true;
 }

@@ -36,6 +36,9 @@ const TrainerLog *trainer_log_read(Arena *arena, const char *path, Problems *pro
 const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char *text, size_t bytes);
 const char *trainer_log_words(Arena *arena); // of which software, for hints
 
+// Whether a file that was named as a job is a log, or no scenario at all; then a problem says what to do with it.
+bool file_says_no_job(Arena *arena, const char *path, const char *text, size_t bytes, Problems *problems);
+
 typedef struct StepOfLog { // how much one step is
     double samples, tokens, micro_batches, gpus;
 } StepOfLog;

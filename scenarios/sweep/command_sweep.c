@@ -38,7 +38,6 @@ static const OptionSpec own_options[] = {
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
     {"output", OPTION_TEXT, "STORE", .help = "the SQLite file (default: the scenario's name with .db)", .letter = 'o'},
-    {"quiet", OPTION_FLAG, .of = OF_FORM, .help = "nothing on the screen", .letter = 'q'},
 };
 // clang-format on
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, SHOWING_OPTIONS = OWN_OPTIONS - 2 };
@@ -218,7 +217,7 @@ static int run_with_store(Asking *asking, Sweep *sweep) {
     const Hire *hire = asking->context;
     const Options *options = asking->options;
     Problems *problems = asking->problems;
-    SweepRun run = {.shard_count = 1, .quiet = asking->silent};
+    SweepRun run = {.shard_count = 1};
     const char *path = store_name(asking), *shard = option_text(options, "shard", NULL);
     if (shard && !shard_read(shard, &run.shard, &run.shard_count, problems)) return EXIT_BAD_INPUT;
     if (shard) path = shard_path(asking->arena, path, run.shard, run.shard_count);
@@ -253,14 +252,12 @@ static int emit_batch(Asking *asking) {
     answer_rename(asking->answer, "sweep-batch");
     answer_text(asking->answer, "batch_file", NULL, text);
     answer_verbatim(asking->answer, text);
-    asking->silent = false;
     return EXIT_DONE;
 }
 
 static int ask(Asking *asking) {
     const Hire *hire = asking->context;
     int status = EXIT_DONE;
-    asking->silent = option_flag(asking->options, "quiet"); // -o is the store's
     check_usage(asking);
     if (problem_count(asking->problems)) return EXIT_USAGE;
     // Other workers may need what the sandbox denies: MPI's sockets.

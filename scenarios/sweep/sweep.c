@@ -307,10 +307,12 @@ static void describe(Sweep *sweep, Arena *arena, const Made *base) {
         const char *name = sweep->parameters[sweep->by_name[p]].values.name;
         digest = digest_bytes(digest, name, strlen(name) + 1);
     }
+    StudySpec varied = base->study ? *base->study : (StudySpec){0};
+    varied.vary_count += sweep->parameter_count; // of which its title says nothing
     const char *program_title = base->program && base->program->title ? base->program->title : "Rank program";
     sweep->stored = (StoreStudy){.id = arena_printf(arena, "%016llx", (unsigned long long)digest),
                                  .engine = engine,
-                                 .title = base->study ? study_title(arena, base->study) : program_title,
+                                 .title = base->study ? study_title(arena, &varied) : program_title,
                                  .scenario = base->study ? base->study->scenario : base->program->scenario,
                                  .sample_name = base->study ? sample_name(base->study->training.model) : "samples",
                                  .parameters = names};

@@ -118,7 +118,7 @@ static bool take(Loop *loop, Arena *arena, const PoolAnswer *answer) {
 }
 
 static bool run_loop(Loop *loop) {
-    Progress progress = progress_begin(loop->run->total, loop->run->before, loop->run->quiet);
+    Progress progress = progress_begin(loop->run->total, loop->run->before);
     bool ok = true;
     while (ok && !stop_signal && give_out(loop)) {
         Arena *scratch = arena_open();

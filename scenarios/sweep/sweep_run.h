@@ -9,8 +9,7 @@
 char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes);
 
 typedef struct SweepRun {
-    int shard, shard_count; // points whose number leaves `shard` when divided
-    bool quiet;
+    int shard, shard_count;           // points whose number leaves `shard` when divided
     int64_t total, before;            // points of this shard, and those of them already in the store
     int64_t done, impossible, failed; // the last two of this run
     StoreCounts counts;               // of all that are done

@@ -47,9 +47,9 @@ static const char *why_of(Arena *arena, const JobNow *now, const WhatIf *change,
     if (what) text = arena_printf(arena, " Why: %s", what);
     if (most >= 0 && !is_long && fall_of(now, change, most) > SEEN * step) {
         double before = now->point.exposed[most].value;
-        text = arena_printf(arena, "%s%s time in %s falls from %s to %s (now %s of a step)", text,
+        text = arena_printf(arena, "%s%s time in %s falls from %s (%s of the step) to %s", text,
                             *text ? ";" : " Why:", cause_title(arena, now, most), text_time(arena, before),
-                            text_time(arena, fmax(change->step->spent[most], 0)), text_percent(arena, before / step));
+                            text_percent(arena, before / step), text_time(arena, fmax(change->step->spent[most], 0)));
         if (change->gain.mean > 1.02 * fall_of(now, change, most) && fall_of(now, change, next) > SEEN * step)
             text = arena_printf(arena, "%s, and in %s by %s%s", text, cause_title(arena, now, next),
                                 text_time(arena, fall_of(now, change, next)),

@@ -51,6 +51,8 @@ static int find_row(const Options *options, const char *name, size_t length) {
     return -1;
 }
 
+#define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 bool option_begins(const char *word) { return word[0] == '-' && (word[1] == '-' || is_letter(word[1])); }
@@ -74,7 +76,14 @@ const OptionSpec *option_row_of(const OptionSpec *rows, int count, const char *w
 
 bool option_takes_value(const OptionSpec *row) { return row->kind != OPTION_FLAG && row->kind != OPTION_SWITCH; }
 
-static void complain_unknown(const Reader *reader, const char *given, const char *name) {
+// A value of the option that was meant would be refused by itself. A file is none: "study.lua", "jobs/train".
+static bool may_be_value(const char *word) {
+    const char *dot = strrchr(word, '.');
+    bool has_ending = dot && dot > word && dot[1] && strspn(dot + 1, LETTERS) == strlen(dot + 1);
+    return !option_begins(word) && !strchr(word, '/') && !has_ending;
+}
+
+static void complain_unknown(Reader *reader, const char *given, const char *name, bool has_value) {
     const Options *options = reader->options;
     const char **known = ARENA_ARRAY(reader->arena, const char *, 2 * options->spec_count + 1);
     int known_count = 0;
@@ -83,12 +92,13 @@ static void complain_unknown(const Reader *reader, const char *given, const char
         known[known_count++] = arena_printf(reader->arena, "--%s", spec->name);
         if (spec->alias) known[known_count++] = arena_printf(reader->arena, "--%s", spec->alias);
     }
+    const char *wanted = arena_printf(reader->arena, "--%s", name), *near = nearest_name(wanted, known, known_count);
     problem_add(reader->problems, command_line, "no option is called \"%s\"", given);
-    const char *near = nearest_name(arena_printf(reader->arena, "--%s", name), known, known_count);
-    if (near)
-        problem_hint(reader->problems, "did you mean \"%s\"?", near);
-    else
+    if (!problem_hint_near(reader->problems, wanted, known, known_count))
         problem_hint(reader->problems, "--help lists them all");
+    int row = near ? find_row(options, near + 2, strlen(near + 2)) : -1;
+    bool wants_value = !has_value && (row < 0 || option_takes_value(&options->specs[row]));
+    if (wants_value && reader->next < reader->argc && may_be_value(reader->argv[reader->next])) reader->next++;
 }
 
 // ---- Rows of all commands.
@@ -131,6 +141,37 @@ static const OptionSpec *with_shared(Arena *arena, const OptionSpec *specs, int 
 
 // ---- Values.
 
+// "400,000" and "$400k" as they are typed: without commas and currency. NULL: that is not what is wrong with it.
+static const char *bare_number(Arena *arena, const char *text, QuantityKind kind, const char *usual) {
+    static const char *const currencies[] = {"$", "\u20ac", "\u00a3"};
+    char *bare = arena_copy_text(arena, text), *to = bare, why[QUANTITY_WHY];
+    double number;
+    for (size_t i = 0; i < sizeof currencies / sizeof *currencies; i++)
+        if (strncmp(text, currencies[i], strlen(currencies[i])) == 0) text += strlen(currencies[i]);
+    for (const char *from = text; *from; from++)
+        if (*from != ',' || strspn(from + 1, "0123456789") != 3) *to++ = *from;
+    *to = '\0';
+    return quantity_read("", bare, kind, usual, &number, why) ? bare : NULL;
+}
+
+// What the row is usually said as, or a value of its kind.
+static const char *example_of(Arena *arena, const OptionSpec *spec, QuantityKind kind) {
+    const char *quoted = strchr(quantity_describe(kind), '"') + 1;
+    return spec->usual ? spec->usual : arena_printf(arena, "%.*s", (int)strcspn(quoted, "\""), quoted);
+}
+
+static void refuse_number(const Reader *reader, const OptionSpec *spec, const char *text, QuantityKind kind,
+                          const char *why) {
+    Arena *arena = reader->arena;
+    const char *bare = bare_number(arena, text, kind, spec->usual), *what = quantity_describe(kind);
+    problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text, what);
+    const char *word = option_word_quoted(arena, bare ? bare : example_of(arena, spec, kind));
+    if (!bare && !strstr(why, what))
+        problem_hint(reader->problems, "%s", why);
+    else
+        problem_hint(reader->problems, bare ? "write --%s %s" : "for example --%s %s", spec->name, word);
+}
+
 static void read_number(const Reader *reader, const OptionSpec *spec, OptionValue *value, const char *text) {
     QuantityKind kind = spec->kind == OPTION_COUNT ? QUANTITY_COUNT : spec->quantity;
     char why[QUANTITY_WHY];
@@ -141,9 +182,7 @@ static void read_number(const Reader *reader, const OptionSpec *spec, OptionValu
         return;
     }
     if (!quantity_read(spec->name, text, kind, spec->usual, &number, why)) {
-        problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text,
-                    quantity_describe(kind));
-        problem_hint(reader->problems, "%s", why);
+        refuse_number(reader, spec, text, kind, why);
         return;
     }
     if (spec->kind == OPTION_COUNT && !(number >= 0 && number <= 9e15)) {
@@ -268,10 +307,10 @@ static void read_word(Reader *reader, const char *word) {
     else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         reader->options->help = true;
     else if (word[1] != '-')
-        complain_unknown(reader, word, name);
+        complain_unknown(reader, word, name, false);
     else {
         const char *bare = arena_printf(reader->arena, "%.*s", (int)strcspn(name, "="), name);
-        complain_unknown(reader, arena_printf(reader->arena, "--%s", bare), bare);
+        complain_unknown(reader, arena_printf(reader->arena, "--%s", bare), bare, strchr(name, '=') != NULL);
     }
 }
 

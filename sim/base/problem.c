@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/base/letters.h"
+#include "sim/base/text.h"
 
 #define MOST_KEPT 50
 #define LONGEST_NAME 63
@@ -97,40 +98,6 @@ bool problem_unless_one_line(Problems *problems, Where where, const char *what, 
 
 bool problem_takes_hints(const Problems *problems) { return problems->newest != NULL; }
 
-static const char *list_names(Arena *arena, const char *const *names, int name_count) {
-    size_t bytes = 1;
-    for (int i = 0; i < name_count; i++) bytes += strlen(names[i]) + 2;
-    char *list = arena_alloc(arena, bytes), *end = list;
-    for (int i = 0; i < name_count; i++) end += sprintf(end, "%s%s", i ? ", " : "", names[i]);
-    return list;
-}
-
-void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count) {
-    if (name_count == 0 || !problem_takes_hints(problems)) return;
-    const char *near = nearest_name(given, names, name_count);
-    if (near)
-        problem_hint(problems, "did you mean \"%s\"?", near);
-    else
-        problem_hint(problems, "known: %s", list_names(problems->arena, names, name_count));
-}
-
-int problem_count(const Problems *problems) { return problems->kept_count; }
-
-int problems_added(const Problems *problems) { return problems->added_count; }
-
-const Problem *problem_at(const Problems *problems, int index) { return &problems->kept[index]; }
-
-void problems_print(const Problems *problems, FILE *out) {
-    for (int i = 0; i < problems->kept_count; i++) {
-        const Problem *problem = &problems->kept[i];
-        if (problem->where.file) fprintf(out, "%s:", problem->where.file);
-        if (problem->where.file && problem->where.line > 0) fprintf(out, "%d:", problem->where.line);
-        fprintf(out, "%serror: %s\n", problem->where.file ? " " : "", problem->text);
-        if (problem->hint) fprintf(out, "  hint: %s\n", problem->hint);
-    }
-    if (problems->more_count) fprintf(out, "error: and %d more like these\n", problems->more_count);
-}
-
 // ---- Names that are near.
 
 // The letters that count, in lower case; -1 when the name is too long to be compared.
@@ -166,23 +133,112 @@ static int edit_distance(const char *a, int a_length, const char *b, int b_lengt
     return edits[a_length][b_length];
 }
 
+#define SHORTEST_BEGINNING 3
+
+static bool begins(const char *whole, int whole_length, const char *start, int length) {
+    return length <= whole_length && memcmp(whole, start, (size_t)length) == 0;
+}
+
+// Of the names that the given one begins those that no other of them begins, so that "micro" is micro-batch, not
+// micro-batch-size too.
+static int names_begun(const char *given, const char *const *names, int name_count, const char **begun) {
+    char wanted[LONGEST_NAME + 1], offered[LONGEST_NAME + 1], other[LONGEST_NAME + 1];
+    int length = given ? fold_name(given, wanted) : -1, count = 0;
+    for (int i = 0; i < name_count && length >= SHORTEST_BEGINNING; i++) {
+        int offered_length = fold_name(names[i], offered);
+        if (offered_length < 0 || !begins(offered, offered_length, wanted, length)) continue;
+        bool is_first = true;
+        for (int j = 0; j < name_count && is_first; j++) {
+            int other_length = fold_name(names[j], other);
+            bool shorter = other_length < offered_length || (other_length == offered_length && j < i);
+            is_first = !(other_length >= length && shorter && begins(other, other_length, wanted, length) &&
+                         begins(offered, offered_length, other, other_length));
+        }
+        if (is_first) begun[count++] = names[i];
+    }
+    return count;
+}
+
+// What the given name begins is nearer than any slip of the finger.
 const char *nearest_name(const char *given, const char *const *names, int name_count) {
     char wanted[LONGEST_NAME + 1], offered[LONGEST_NAME + 1];
     int wanted_length = given ? fold_name(given, wanted) : -1;
     if (wanted_length < 0) return NULL;
 
-    const char *nearest = NULL;
+    const char *nearest = NULL, *begun = NULL;
     int nearest_distance = 2 + wanted_length / 4; // one more than is near enough
+    int fewest = LONGEST_NAME + 1;
     for (int i = 0; i < name_count; i++) {
         int offered_length = fold_name(names[i], offered);
         if (offered_length < 0) continue;
+        bool is_begun = wanted_length >= SHORTEST_BEGINNING && begins(offered, offered_length, wanted, wanted_length);
+        if (is_begun && offered_length < fewest) {
+            begun = names[i];
+            fewest = offered_length;
+        }
         if (abs(offered_length - wanted_length) >= nearest_distance) continue; // a lower bound of the distance
         int distance = edit_distance(wanted, wanted_length, offered, offered_length);
-        bool shares_a_letter = distance < wanted_length && distance < offered_length;
-        if (shares_a_letter && distance < nearest_distance) {
+        int longer = wanted_length > offered_length ? wanted_length : offered_length;
+        bool alike = distance < wanted_length && distance < offered_length && 2 * distance < longer;
+        if (alike && distance < nearest_distance) {
             nearest = names[i];
             nearest_distance = distance;
         }
     }
-    return nearest;
+    return begun ? begun : nearest;
+}
+
+// ---- Hints of names.
+
+// "A, B, C", or with quotes and a last word: ""A", "B" or "C"".
+static const char *list_names(Arena *arena, const char *const *names, int name_count, const char *quote,
+                              const char *last) {
+    const char *list = "";
+    for (int i = 0; i < name_count; i++) {
+        const char *joint = i == 0 ? "" : i == name_count - 1 ? last : ", ";
+        list = arena_printf(arena, "%s%s%s%s%s", list, joint, quote, names[i], quote);
+    }
+    return list;
+}
+
+#define FAMILY_LISTED 8
+
+bool problem_hint_near(Problems *problems, const char *given, const char *const *names, int name_count) {
+    if (!problem_takes_hints(problems)) return true;
+    Arena *arena = problems->arena;
+    const char **family = ARENA_ARRAY(arena, const char *, name_count + 1), *near = NULL;
+    int count = names_begun(given, names, name_count, family);
+    if (count == 0) near = nearest_name(given, names, name_count);
+    if (count > FAMILY_LISTED)
+        problem_hint(problems, "names that begin so: %s, …", list_names(arena, family, FAMILY_LISTED, "", ", "));
+    else if (count > 0)
+        problem_hint(problems, "did you mean %s?", list_names(arena, family, count, "\"", " or "));
+    else if (near)
+        problem_hint(problems, "did you mean \"%s\"?", near);
+    return count > 0 || near;
+}
+
+void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count) {
+    if (name_count == 0 || problem_hint_near(problems, given, names, name_count)) return;
+    problem_hint(problems, "known: %s", list_names(problems->arena, names, name_count, "", ", "));
+}
+
+int problem_count(const Problems *problems) { return problems->kept_count; }
+
+int problems_added(const Problems *problems) { return problems->added_count; }
+
+const Problem *problem_at(const Problems *problems, int index) { return &problems->kept[index]; }
+
+void problems_print(const Problems *problems, FILE *out) {
+    Arena *scratch = arena_open();
+    for (int i = 0; i < problems->kept_count; i++) {
+        const Problem *problem = &problems->kept[i];
+        const char *place = problem->where.file ? arena_printf(scratch, "%s: ", problem->where.file) : "";
+        if (problem->where.file && problem->where.line > 0)
+            place = arena_printf(scratch, "%s:%d: ", problem->where.file, problem->where.line);
+        text_say(out, arena_printf(scratch, "%serror: %s", place, problem->text));
+        if (problem->hint) text_say(out, arena_printf(scratch, "  hint: %s", problem->hint));
+    }
+    if (problems->more_count) fprintf(out, "error: and %d more like these\n", problems->more_count);
+    arena_close(scratch);
 }

@@ -28,7 +28,10 @@ void problem_add(Problems *problems, Where where, const char *format, ...) __att
 void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // False: the newest problem was one too many, or known already, so that a hint that is long to find is of no use.
 bool problem_takes_hints(const Problems *problems);
-// Hints "did you mean "X"?" when one of the names is near the given one, else "known: A, B, C".
+// Hints "did you mean "X"?" when the given name begins some of the names ("eth-100": eth-100g; of several: all of
+// them) or is near one. False: none is, and no hint was added.
+bool problem_hint_near(Problems *problems, const char *given, const char *const *names, int name_count);
+// The same, or else "known: A, B, C".
 void problem_hint_names(Problems *problems, const char *given, const char *const *names, int name_count);
 
 // True if `text` (or NULL) is one line without control characters. Else adds a problem, in which `what` ("a cell")

@@ -17,22 +17,25 @@
 
 #define LARGEST_COUNT 9e15 // below 2^53: every whole number up to here is exact
 
-#define EXPECTED "expected "
-static const char *const expected[QUANTITY_KIND_COUNT] = {
-    [QUANTITY_NUMBER] = EXPECTED "a number such as \"0.35\"",
-    [QUANTITY_COUNT] = EXPECTED "a whole count such as \"512\" or \"1.5M\"",
-    [QUANTITY_BYTES] = EXPECTED "an amount of data such as \"80 GiB\"",
-    [QUANTITY_BANDWIDTH] = EXPECTED "a bandwidth such as \"400 Gb/s\"",
-    [QUANTITY_TIME] = EXPECTED "a time such as \"25 us\"",
-    [QUANTITY_FLOPS] = EXPECTED "an amount of arithmetic such as \"312 TFLOP\"",
-    [QUANTITY_FLOPS_RATE] = EXPECTED "a rate of arithmetic such as \"312 TFLOP/s\"",
-    [QUANTITY_POWER] = EXPECTED "a power such as \"700 W\"",
-    [QUANTITY_ENERGY] = EXPECTED "an energy such as \"3 kWh\"",
-    [QUANTITY_FREQUENCY] = EXPECTED "a frequency such as \"1410 MHz\"",
+#define NEGATIVE "this cannot be negative: write something like "
+#define SUCH(what, example)                                                                                            \
+    { "expected " what " such as \"" example "\"", NEGATIVE "\"" example "\"" }
+static const struct {
+    const char *expected, *negative;
+} refusals[QUANTITY_KIND_COUNT] = {
+    [QUANTITY_NUMBER] = SUCH("a number", "0.35"),
+    [QUANTITY_COUNT] = SUCH("a whole count", "512\" or \"1.5M"),
+    [QUANTITY_BYTES] = SUCH("an amount of data", "80 GiB"),
+    [QUANTITY_BANDWIDTH] = SUCH("a bandwidth", "400 Gb/s"),
+    [QUANTITY_TIME] = SUCH("a time", "25 us"),
+    [QUANTITY_FLOPS] = SUCH("an amount of arithmetic", "312 TFLOP"),
+    [QUANTITY_FLOPS_RATE] = SUCH("a rate of arithmetic", "312 TFLOP/s"),
+    [QUANTITY_POWER] = SUCH("a power", "700 W"),
+    [QUANTITY_ENERGY] = SUCH("an energy", "3 kWh"),
+    [QUANTITY_FREQUENCY] = SUCH("a frequency", "1410 MHz"),
 };
 
 static const char too_big[] = "this is too large to be a number: write something like \"1e15\"";
-static const char negative[] = "this cannot be negative: write it without the sign, as in \"25\"";
 static const char not_whole[] = "a count is whole, such as \"512\" or \"1.5M\"";
 static const char count_too_big[] = "a count goes up to 9e15: write something like \"15T\"";
 
@@ -202,7 +205,7 @@ static double unit_factor(const char *text, size_t length, QuantityKind kind, co
             return units[i].refused ? 0 : units[i].factor * prefixes[j].factor;
         }
     }
-    *why = expected[kind];
+    *why = refusals[kind].expected;
     return 0;
 }
 
@@ -217,15 +220,15 @@ static const char *settle_count(double *value) {
 
 // The reason it cannot be read, or NULL.
 static const char *parse(const char *text, QuantityKind kind, double *value) {
-    if (!text) return expected[kind];
+    if (!text) return refusals[kind].expected;
     const char *number = skip_spaces(text);
     const char *number_stop = number_end(number);
-    if (!number_stop) return expected[kind];
-    if (*number == '-' && kind != QUANTITY_NUMBER) return negative;
+    if (!number_stop) return refusals[kind].expected;
+    if (*number == '-' && kind != QUANTITY_NUMBER) return refusals[kind].negative;
 
     const char *unit = skip_spaces(number_stop);
     size_t unit_length = strcspn(unit, " \t");
-    if (*skip_spaces(unit + unit_length)) return expected[kind];
+    if (*skip_spaces(unit + unit_length)) return refusals[kind].expected;
     const char *why;
     double figure = strtod(number, NULL); // which reads "0x10" too, but no unit starts with x
     double factor = unit_factor(unit, unit_length, kind, &why);
@@ -320,7 +323,10 @@ bool quantity_read(const char *name, const char *text, QuantityKind kind, const 
     if (quantity_unit_missing(name, text, kind, usual, why, QUANTITY_WHY)) return false;
     if (name_says_unit(name, kind) && !parse(text, QUANTITY_NUMBER, value) && *value >= 0) return true;
     const char *problem = parse(text, kind, value);
-    if (problem) snprintf(why, QUANTITY_WHY, "%s", problem);
+    if (problem == refusals[kind].negative && usual)
+        snprintf(why, QUANTITY_WHY, NEGATIVE "\"%s\"", usual);
+    else if (problem)
+        snprintf(why, QUANTITY_WHY, "%s", problem);
     return !problem;
 }
 
@@ -332,7 +338,7 @@ double quantity_of_length(const char *text, double count) {
 
 const char *quantity_describe(QuantityKind kind) {
     CHECK(kind >= 0 && kind < QUANTITY_KIND_COUNT);
-    return expected[kind] + strlen(EXPECTED);
+    return refusals[kind].expected + strlen("expected ");
 }
 
 // ---- Printing.

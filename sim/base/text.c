@@ -2,11 +2,13 @@
 #include "sim/base/text.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/letters.h"
 
@@ -251,4 +253,16 @@ const char *text_lower_first(Arena *arena, const char *title) {
     char *copy = arena_copy_text(arena, title);
     if (copy[0] >= 'A' && copy[0] <= 'Z' && copy[1] >= 'a' && copy[1] <= 'z') copy[0] = (char)(copy[0] - 'A' + 'a');
     return copy;
+}
+
+void text_say(FILE *out, const char *text) {
+    int file = out == stderr ? STDERR_FILENO : fileno(out); // what stands before it may have none
+    int width = isatty(file) ? 80 : INT_MAX / 2, indent = 0;
+    do {
+        const char *next;
+        int bytes = text_line(text, width - indent, &next);
+        fprintf(out, "%*s%.*s\n", indent, "", bytes, text);
+        text = next;
+        indent = 4;
+    } while (*text);
 }

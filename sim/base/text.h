@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "sim/base/arena.h"
 
@@ -17,6 +18,8 @@ int text_width(const char *text);                                          // co
 // Folding: the bytes of clean text that fit in a line so wide, up to a space but at least a word; *next: the line
 // after. A figure and its unit stay together.
 int text_line(const char *text, int width, const char **next);
+// A line of clean text; folded to 80 columns where `out` is a terminal, so that no word is cut there.
+void text_say(FILE *out, const char *text);
 
 // A unit that suits a largest value: values are divided by `scale` and called `name`.
 typedef struct TextUnit {

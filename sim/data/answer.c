@@ -236,6 +236,8 @@ void answer_chart(Answer *answer, const char *name, const struct Chart *chart) {
     node->chart = chart;
 }
 
+void answer_spare(Answer *answer) { answer->open->last->spare = true; }
+
 void answer_says(Answer *answer, const char *text) { answer->open->last->note = text; }
 
 void answer_seed(Answer *answer, uint64_t seed) {

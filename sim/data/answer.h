@@ -155,6 +155,7 @@ void answer_caution(Answer *answer, const char *format, ...) __attribute__((form
 void answer_next(Answer *answer, const char *command, const char *what_for); // a line that can be typed verbatim
 void answer_recommend(Answer *answer, const Recommendation *recommendation);
 void answer_chart(Answer *answer, const char *name, const struct Chart *chart);
+void answer_spare(Answer *answer); // the newest node is dropped first if the screen has no room; -v shows it
 void answer_says(Answer *answer, const char *text); // alternative text of the last chart
 void answer_seed(Answer *answer, uint64_t seed);    // above 2^53 its digits, for readers that keep numbers in doubles
 void answer_digest(Answer *answer, uint64_t digest);
@@ -198,7 +199,7 @@ struct AnswerNode {
     const char *key, *title;     // title: also a heading, the label of a sentence
     AnswerValue value;           // of a fact; the words of a sentence, caution, next
     AnswerRange range;
-    bool has_range;
+    bool has_range, spare;
     const char *note;
     AnswerTable *table;
     const struct Chart *chart;

@@ -78,14 +78,17 @@ static int scan_row(Arena *arena, Scan *scan, Cells *cells) {
     return count;
 }
 
-// A header with bars and no comma is that of a table with bars, such as sacct -P writes.
+// A header without a comma may have bars, as sacct -P writes it, or semicolons, as spreadsheets do where a comma is
+// the decimal point.
 static Scan scan_of(Arena *arena, const char *text) {
     size_t header = strcspn(text, "\r\n");
-    bool bars = memchr(text, '|', header) && !memchr(text, ',', header);
-    return (Scan){.at = arena_copy_text(arena, text),
-                  .line = 1,
-                  .separator = bars ? '|' : ',',
-                  .stops = bars ? "|\r\n" : ",\r\n"};
+    Scan scan = {.at = arena_copy_text(arena, text), .line = 1, .separator = ',', .stops = ",\r\n"};
+    if (memchr(text, ',', header)) return scan;
+    if (memchr(text, '|', header))
+        scan.separator = '|', scan.stops = "|\r\n";
+    else if (memchr(text, ';', header))
+        scan.separator = ';', scan.stops = ";\r\n";
+    return scan;
 }
 
 const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Problems *problems) {

@@ -1,5 +1,5 @@
-// CSV (RFC 4180), reading and writing. Columns are found by their header, never by position. If the header has bars
-// and no comma, bars separate cells.
+// CSV (RFC 4180), reading and writing. Columns are found by their header, never by position. If the header has bars or
+// semicolons and no comma, these separate cells.
 #pragma once
 
 #include <stdbool.h>

@@ -31,7 +31,8 @@ typedef struct DatedPrice {
     const char *name, *title;
     const char *date;   // "2026-04"
     const char *source; // or NULL
-    const char *kind;   // measured, fitted, datasheet, assumed
+    const char *kind;   // measured, fitted, datasheet, assumed; stated
+    const char *doubt;  // stated, and far from what is usual: a sentence
 } DatedPrice;
 
 // A published figure and its simulated counterpart.

@@ -7,6 +7,7 @@
 #include "models/workload/model/model.h"
 #include "sim/base/check.h"
 #include "sim/base/letters.h"
+#include "sim/base/options.h"
 #include "sim/base/seed.h"
 
 #define LONGEST_TEXT 4096
@@ -115,17 +116,45 @@ void field_describe(const Field *field, char *out, size_t out_bytes) {
     }
 }
 
+// The example is a Lua literal: as words of a command line it has no quotes, and a list has commas alone.
+static const char *example_in_words(Arena *arena, const char *example) {
+    char *words = arena_copy_text(arena, example), *to = words;
+    bool is_list = *example == '{';
+    for (const char *from = example; *from; from++)
+        if (!strchr(is_list ? "\"{} " : "\"", *from)) *to++ = *from;
+    *to = '\0';
+    return words;
+}
+
+// A value that is right, said as it would be where the wrong one was: "--zero 4", "--set training.zero=4",
+// "--vary zero=4", "--measured 8,zero=4=2s", a cell of a table, a script.
+static void hint_example(const FieldReader *reader, const Field *field, Where where) {
+    const char *said = where.file ? where.file : "", *words = example_in_words(reader->arena, field->example);
+    bool is_setting = strncmp(said, "--set ", 6) == 0 || strncmp(said, "--vary ", 7) == 0;
+    const char *quoted = option_word_quoted(reader->arena, words), *ending = strrchr(said, '.');
+    if (strncmp(said, "--measured ", 11) == 0)
+        problem_hint(reader->problems, "for example %s=%s", field->name, words);
+    else if (is_setting)
+        problem_hint(reader->problems, "for example %.*s=%s", (int)strcspn(said, "="), said, quoted);
+    else if (option_begins(said))
+        problem_hint(reader->problems, "for example %.*s %s", (int)strcspn(said, " ="), said, quoted);
+    else if (ending && strcasecmp(ending, ".csv") == 0)
+        problem_hint(reader->problems, "for example %s", words);
+    else
+        problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+}
+
 void field_refuse(const FieldReader *reader, const Field *field, const char *called, Where where, const char *found) {
     char wanted[512];
     field_describe(field, wanted, sizeof wanted);
     problem_add(reader->problems, where, "%s of %s must be %s, not %.80s", field->name, called, wanted, found);
-    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+    hint_example(reader, field, where);
 }
 
 static bool refuse_because(const FieldReader *reader, const Field *field, const char *called, Where where,
                            const char *text, const char *why) {
     problem_add(reader->problems, where, "\"%.60s\" cannot be %s of %s: %s", text, field->name, called, why);
-    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+    hint_example(reader, field, where);
     return false;
 }
 
@@ -157,7 +186,7 @@ static bool refuse_without_unit(const FieldReader *reader, const Field *field, c
     if (!quantity_unit_missing(field->name, text, field->quantity, usual_value(field, usual), why, sizeof why))
         return false;
     problem_add(reader->problems, where, "%s of %s: %s", field->name, called, why);
-    problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+    hint_example(reader, field, where);
     return true;
 }
 
@@ -288,7 +317,7 @@ bool field_from_bytes(const FieldReader *reader, const Field *field, const char 
     const char *why = field_text_problem(text, length);
     if (why) {
         problem_add(reader->problems, where, "this text cannot be %s of %s: %s", field->name, called, why);
-        problem_hint(reader->problems, "for example: %s = %s", field->name, field->example);
+        hint_example(reader, field, where);
         return false;
     }
     value->text = reader->brief ? text : arena_copy_text(reader->arena, text);

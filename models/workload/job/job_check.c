@@ -1,5 +1,6 @@
 // Conflicts between the fields of a training job, whatever their source.
 #include "models/workload/job/job.h"
+#include "models/workload/job/job_fields.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/schedule.h"
 
@@ -36,7 +37,7 @@ static void check_quantised_gathers(const TrainingSpec *training, Problems *prob
                                                          : NULL;
     if (!why) return;
     problem_add(problems, training->where, "zero_quantized_weights: %s", why);
-    problem_hint(problems, "use zero = 3 with mixed precision and all weights trained, or leave it out");
+    job_hint(problems, training->where, "use zero = 3 with mixed precision and all weights trained, or leave it out");
 }
 
 static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
@@ -81,7 +82,7 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
                 : stages ? " in stages of a pipeline"
                          : " of parts",
                 training->model->name);
-    problem_hint(problems, net && !stages ? "use recompute = \"full\"" : "use a smaller micro-batch");
+    job_hint(problems, training->where, net && !stages ? "use recompute = \"full\"" : "use a smaller micro-batch");
 }
 
 static void check_loss_chunks(const TrainingSpec *training, Problems *problems) {
@@ -110,7 +111,7 @@ static void check_offloaded_activations(const TrainingSpec *training, Problems *
     if (training->offload_activations == OFFLOAD_GPU || inputs_alone) return;
     problem_add(problems, training->where,
                 "activations are moved to the host where layers keep nothing but their input");
-    problem_hint(problems, "use recompute = \"full\", or leave offload.activations out");
+    job_hint(problems, training->where, "use recompute = \"full\", or leave offload.activations out");
 }
 
 const char *why_not_by_class(const TrainingSpec *training) {
@@ -129,7 +130,7 @@ static void check_jitter_by_class(const TrainingSpec *training, Problems *proble
     if (training->jitter > MOST_JITTER_BY_CLASS) why = "sums of times that vary so much are far from lognormal";
     if (!why) return;
     problem_add(problems, training->where, "jitter cannot be drawn by class where %s", why);
-    problem_hint(problems, "use jitter_by = \"gpu\" (--jitter-by gpu)");
+    job_hint(problems, training->where, "use jitter_by = \"gpu\"");
 }
 
 void job_check(const TrainingSpec *training, Problems *problems) {

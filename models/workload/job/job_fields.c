@@ -302,3 +302,48 @@ const Field *job_field_varied(const char *name, JobObject *object) {
         }
     return NULL;
 }
+
+static const char *option_of(const char *name, size_t length) {
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            if (field->flag && strlen(field->name) == length && strncmp(field->name, name, length) == 0)
+                return field->flag;
+        }
+    return NULL;
+}
+
+// `zero = 1` to --zero 1, and a switch that is true to its name alone; the rest as it is.
+static const char *settings_as_options(Arena *arena, const char *text) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    const char *said = "";
+    while (*text) {
+        size_t name = strspn(text, letters), rest = name + strcspn(text + name, letters);
+        const char *option = strncmp(text + name, " = ", 3) == 0 ? option_of(text, name) : NULL;
+        if (!option) {
+            said = arena_printf(arena, "%s%.*s", said, (int)rest, text);
+            text += rest;
+            continue;
+        }
+        bool quoted = text[name + 3] == '"';
+        const char *value = text + name + 3 + quoted;
+        size_t length = strcspn(value, quoted ? "\"" : " ,;");
+        bool is_true = length == 4 && strncmp(value, "true", 4) == 0;
+        said = is_true ? arena_printf(arena, "%s--%s", said, option)
+                       : arena_printf(arena, "%s--%s %.*s", said, option, (int)length, value);
+        text = value + length + quoted;
+    }
+    return said;
+}
+
+void job_hint(Problems *problems, Where where, const char *format, ...) {
+    Arena *scratch = arena_open();
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = arena_vprintf(scratch, format, arguments),
+               *ending = where.file ? strrchr(where.file, '.') : NULL;
+    va_end(arguments);
+    bool is_script = ending && strcmp(ending, ".lua") == 0;
+    problem_hint(problems, "%s", is_script ? text : settings_as_options(scratch, text));
+    arena_close(scratch);
+}

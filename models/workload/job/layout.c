@@ -3,6 +3,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/job/job.h"
+#include "models/workload/job/job_fields.h"
 #include "models/workload/job/layout.h"
 #include "models/workload/model/written.h"
 
@@ -11,6 +12,28 @@ static bool divides(double whole, double part) { return part > 0 && fmod(whole, 
 // What other frameworks call data parallelism: DDP with buckets of another kind.
 static bool is_data_parallel_only(Strategy strategy) {
     return strategy == STRATEGY_HOROVOD || strategy == STRATEGY_MIRRORED || strategy == STRATEGY_MULTI_WORKER;
+}
+
+// What no number of GPUs can mend is said before what one can. Degrees that are possible: "1, 2, 4, 8, 16 or 32".
+static bool heads_divide(Arena *arena, const TrainingSpec *training, int tp, Problems *problems) {
+    const Model *model = training->model;
+    const char *possible = "1", *last = NULL;
+    if (!splits_products(model) && tp > 1) {
+        problem_add(problems, training->where, "tensor parallelism splits %s, and %s has none",
+                    model->written ? "products by columns or rows" : "attention heads", model->name);
+        problem_hint(problems, "use data or pipeline parallelism");
+        return false;
+    }
+    if (model->heads % tp == 0 && model->kv_heads % tp == 0) return true;
+    for (int degree = 2; degree <= model->kv_heads; degree++) {
+        if (model->heads % degree || model->kv_heads % degree) continue;
+        if (last) possible = arena_printf(arena, "%s, %s", possible, last);
+        last = arena_printf(arena, "%d", degree);
+    }
+    problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
+                model->kv_heads, tp);
+    problem_hint(problems, last ? "tp can be %s or %s" : "tp can be %s alone", possible, last);
+    return false;
 }
 
 static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
@@ -24,7 +47,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     if (r->strategy == STRATEGY_AUTO) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
     if (r->strategy == STRATEGY_SINGLE && gpus != 1) {
         problem_add(problems, training->where, "strategy \"single\" uses one GPU, but the cluster has %d", gpus);
-        problem_hint(problems, "say gpus = 1, or strategy = \"ddp\"");
+        job_hint(problems, training->where, "use 1 GPU, or strategy = \"ddp\"");
         return false;
     }
     if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
@@ -32,16 +55,17 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     long long per_replica = (long long)r->tp * r->cp * r->pp; // up to 10^15
     if (r->strategy == STRATEGY_DATA_PARALLEL && per_replica > 1) {
         problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
-        problem_hint(problems, "use strategy = \"ddp\" with tp and pp");
+        job_hint(problems, training->where, "use strategy = \"ddp\" with tp and pp");
         return false;
     }
     if (is_data_parallel_only(r->strategy) && (per_replica > 1 || shards_optimizer(&training->layout))) {
         problem_add(problems, training->where, "strategy \"%s\" knows data parallelism only",
                     strategy_name(r->strategy));
-        problem_hint(problems, "use strategy = \"ddp\" with tp, pp, cp and zero");
+        job_hint(problems, training->where, "use strategy = \"ddp\" with tp, pp, cp and zero");
         return false;
     }
     if (is_data_parallel_only(r->strategy)) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
+    if (!heads_divide(arena, training, r->tp, problems)) return false;
     if (gpus % per_replica) {
         const char *times_cp = r->cp > 1 ? arena_printf(arena, " x cp %d", r->cp) : "";
         problem_add(problems, training->where, "%d GPUs do not divide by tp %d%s x pp %d = %lld", gpus, r->tp, times_cp,
@@ -122,7 +146,7 @@ static void check_expert_slices(const TrainingSpec *training, const Resolved *r,
     } else if (!training->layout.sequence_parallel) {
         problem_add(problems, training->where,
                     "etp 1 gives each tensor-parallel rank its own slice of the tokens, and they are not sliced");
-        problem_hint(problems, "sequence_parallel = true");
+        job_hint(problems, training->where, "sequence_parallel = true");
     }
 }
 
@@ -151,13 +175,14 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
     } else if (r->data_ranks * folded % r->ep) {
         problem_add(problems, training->where, "ep %d does not divide the %d %s ranks", r->ep, r->data_ranks * folded,
                     folded > 1 ? "data- and tensor-parallel" : "data-parallel");
-        problem_hint(problems, folded == 1 && r->tp > 1
-                                   ? "experts are spread over dp x cp, with etp = 1 over tp x dp x cp; use an ep that "
-                                     "divides it"
-                                   : "experts are spread over dp x cp; use an ep that divides it");
+        job_hint(problems, training->where,
+                 folded == 1 && r->tp > 1
+                     ? "experts are spread over dp x cp, with etp = 1 over tp x dp x cp; use an ep that "
+                       "divides it"
+                     : "experts are spread over dp x cp; use an ep that divides it");
     } else if (r->shard > 1 && r->shard < r->reduce_ranks) {
         problem_add(problems, training->where, "ep %d goes with zero over all ranks only", r->ep);
-        problem_hint(problems, "leave shard out, or ep = 1");
+        job_hint(problems, training->where, "leave shard out, or ep = 1");
     }
     return problems_added(problems) == before;
 }
@@ -170,7 +195,7 @@ static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Probl
         problem_add(problems, training->where,
                     "cp %d by \"ulysses\" does not divide the %d heads and %d key heads of a GPU", r->cp, heads,
                     kv_heads);
-        problem_hint(problems, "use a cp that divides both, or cp_exchange = \"ring\"");
+        job_hint(problems, training->where, "use a cp that divides both, or cp_exchange = \"ring\"");
         return false;
     }
     if (divides(training->seq_len, r->cp)) return true;
@@ -205,17 +230,17 @@ static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Pro
     if (!weights && !any) return true;
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
-        problem_hint(problems, "use strategy = \"ddp\" with zero = 1, 2 or 3");
+        job_hint(problems, training->where, "use strategy = \"ddp\" with zero = 1, 2 or 3");
     } else if (weights && !shards_weights(&training->layout)) {
         problem_add(problems, training->where,
                     "weights are offloaded block by block with zero 3, and this job has zero %d",
                     training->layout.zero);
-        problem_hint(problems, "use zero = 3, or offload the optimizer alone");
+        job_hint(problems, training->where, "use zero = 3, or offload the optimizer alone");
     } else if (weights && !any) {
         problem_add(problems, training->where,
                     "weights that lie outside the GPU are updated there, and the optimizer is on "
                     "the GPU");
-        problem_hint(problems, "offload = { optimizer = \"host\", parameters = \"host\" }");
+        job_hint(problems, training->where, "offload both: optimizer = \"host\", parameters = \"host\"");
     } else if (weights && r->ep > 1) {
         problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
         problem_hint(problems, "offload the optimizer alone");
@@ -278,7 +303,7 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
         problem_add(problems, training->where,
                     "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline",
                     r->micro_batches);
-        problem_hint(problems, "use pp = %d with schedule = \"gpipe\"", r->pp);
+        job_hint(problems, training->where, "use pp = %d with schedule = \"gpipe\"", r->pp);
         return false;
     }
     return true;
@@ -324,19 +349,7 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     *resolved = (Resolved){0};
     if (!resolve_groups(arena, training, gpu_count, resolved, problems)) return false;
     const Model *model = training->model;
-    if (!splits_products(model) && resolved->tp > 1) {
-        problem_add(problems, training->where, "tensor parallelism splits %s, and %s has none",
-                    model->written ? "products by columns or rows" : "attention heads", model->name);
-        problem_hint(problems, "use data or pipeline parallelism");
-        return false;
-    }
     if (model->written && !resolve_operators(training, resolved, problems)) return false;
-    if (model->heads % resolved->tp || model->kv_heads % resolved->tp) {
-        problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
-                    model->kv_heads, resolved->tp);
-        problem_hint(problems, "tp must divide both");
-        return false;
-    }
     if (!resolve_sharding(training, resolved, problems) || !resolve_context(training, resolved, problems)) return false;
     if (!resolve_experts(training, resolved, problems)) return false;
     if (!resolve_offload(training, resolved, problems)) return false;
@@ -353,8 +366,9 @@ static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Prob
         const Gpu *gpu = gpus.items[i];
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        problem_hint(problems,
-                     gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or \"fp32\"" : "use precision = \"fp32\"");
+        job_hint(problems, training->where,
+                 gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or precision = \"fp32\""
+                                         : "use precision = \"fp32\"");
     }
     return problems_added(problems) == before;
 }
@@ -369,7 +383,7 @@ static bool attention_possible(const TrainingSpec *training, GpuTypes gpus, Prob
         if (gpu->generation == needs && gpu_is_of_servers(gpu)) continue;
         problem_add(problems, training->where, "%s has no %s: its kernels are for %s", gpu->name, attention_name(kind),
                     needs == HOPPER ? "Hopper" : "Blackwell's servers");
-        problem_hint(problems, "use attention = \"flash\", the best that the GPU has");
+        job_hint(problems, training->where, "use attention = \"flash\", the best that the GPU has");
         return false;
     }
     return true;

@@ -1,6 +1,7 @@
 // The table of pipeline schedules: each writes a stage's order of passes; GPipe to interleaved 1F1B after Narayanan
 // et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
 #include "models/workload/job/schedule.h"
+#include "models/workload/job/job_fields.h"
 
 #include "sim/base/check.h"
 
@@ -73,16 +74,16 @@ bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where whe
     if (row->splits && shards_gradients(layout)) {
         problem_add(problems, where, "schedule \"%s\" computes gradients of weights late, and zero %d frees them early",
                     name, layout->zero);
-        problem_hint(problems, "use zero = 1, or schedule = \"1f1b\"");
+        job_hint(problems, where, "use zero = 1, or schedule = \"1f1b\"");
     }
     if (layout->vpp > 1 && layout->vpp != pipeline->vpp) {
         problem_add(problems, where, "schedule \"%s\" has %d chunk%s of the model per stage, not vpp %d", name,
                     pipeline->vpp, pipeline->vpp == 1 ? "" : "s", layout->vpp);
-        problem_hint(problems, "leave vpp out, or use schedule = \"interleaved\"");
+        job_hint(problems, where, "leave vpp out, or use schedule = \"interleaved\"");
     }
     if (row->twice && pp % 2) {
         problem_add(problems, where, "schedule \"%s\" feeds the pipeline from both ends, and pp %d is odd", name, pp);
-        problem_hint(problems, "use an even pp, or schedule = \"zb-v\"");
+        job_hint(problems, where, "use an even pp, or schedule = \"zb-v\"");
     }
     if (row->twice && micro_batches % 2) {
         problem_add(problems, where, "schedule \"%s\" sends half of the micro-batches each way, and there are %d", name,

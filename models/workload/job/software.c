@@ -398,11 +398,8 @@ const Software *find_software(Arena *arena, const SoftwareQuery *query, Where wh
             if (rules[i].also || rules[i].until > 0) continue; // no effect alone, or not today
             names[count++] = alone(arena, word);
         }
-    const char *near = nearest_name(query->text, names, count);
     problem_add(problems, where, "no software is known by the words \"%.60s\"", query->text);
-    if (near)
-        problem_hint(problems, "did you mean \"%s\"?", near);
-    else
+    if (!problem_hint_near(problems, query->text, names, count))
         problem_hint(problems, "see: lockstep job software; or leave it out and say framework, attention, overlap, …");
     return NULL;
 }

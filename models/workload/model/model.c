@@ -129,12 +129,12 @@ static const char *full_name(const char *name) {
     return NULL;
 }
 
-static const char *nearest_model(const char *name, const char *const *names, int count) {
+static bool hint_models(const char *name, const char *const *names, int count, Problems *problems) {
     const char *candidates[NAMES_ROOM + ALIAS_COUNT];
     int n = 0;
     for (int i = 0; i < count; i++) candidates[n++] = names[i];
     for (int i = 0; i < ALIAS_COUNT; i++) candidates[n++] = aliases[i].alias;
-    return nearest_name(name, candidates, n);
+    return problem_hint_near(problems, name, candidates, n);
 }
 
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
@@ -143,14 +143,11 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
     const char *const *names = model_names(&count);
     const char *full = full_name(name);
     if (!full) {
-        const char *near = nearest_model(name, names, count);
         if (*name)
             problem_add(problems, where, "no model is called \"%s\"", name);
         else
             problem_add(problems, where, "the name of a model is empty");
-        if (near)
-            problem_hint(problems, "did you mean \"%s\"?", near);
-        else
+        if (!hint_models(name, names, count, problems))
             problem_hint(problems, "lockstep model list shows all %d", count);
         return NULL;
     }

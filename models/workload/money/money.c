@@ -42,7 +42,8 @@ static double tax_of(const BillSpec *spec) { return share_of(spec, "tax", spec ?
 static void add_price(Arena *arena, PriceList *list, const char *name, const char *title, const char *date,
                       const Fact *fact) {
     if (name_index_add(list->names, name, list->count) >= 0) return;
-    DatedPrice price = {name, title, date, fact ? fact->source : NULL, fact ? fact_kind_name(fact->kind) : "assumed"};
+    DatedPrice price = {name, title, date, fact ? fact->source : NULL, fact ? fact_kind_name(fact->kind) : "assumed",
+                        NULL};
     LIST_PUSH(arena, list, price);
 }
 
@@ -109,6 +110,19 @@ static void set_break_even(ClusterBill *bill, const Cluster *cluster, const OwnC
     bill->payback_months = own_payback_months(cost, rent);
 }
 
+#define USUAL_USD_PER_KWH 0.1 // of a site whose rent has the electricity in it
+
+// What is stated and more than ten times off the usual may be in another unit. 0: it is paid for already.
+static void doubt_price(Arena *arena, PriceList *list, const ClusterMoney *money, const char *name, const char *unit,
+                        double stated, double usual_usd) {
+    double usual = usual_usd * exchange_rate(money->catalogue, "USD", money->currency);
+    bool far = stated > 10 * usual || stated < usual / 10; // of NAN neither
+    if (!far || !(stated > 0 && usual > 0) || name_index_add(list->names, name, list->count) >= 0) return;
+    const char *doubt = arena_printf(arena, "%s for %s %s%s is stated, and %.6g %s is usual", name,
+                                     quantity_exact(arena, stated), money->currency, unit, usual, money->currency);
+    LIST_PUSH(arena, list, ((DatedPrice){.name = name, .title = name, .kind = "stated", .doubt = doubt}));
+}
+
 static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *power, ClusterBill *bill,
                      LineList *lines, PriceList *prices) {
     const ClusterMoney *money = cluster->money;
@@ -128,7 +142,9 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     add_line(arena, lines, "idle", own_cost_per_hour(&cost, own->utilisation) - own_cost_per_hour(&cost, 1));
     for (int n = 0; n < cluster->node_count; n++) {
         const NodeType *type = cluster->node_of[n];
-        if (!isnan(own_node_price(cluster->spec->own, type))) continue;
+        double stated = own_node_price(cluster->spec->own, type);
+        doubt_price(arena, prices, money, type->name, "", stated, type->price_usd);
+        if (!isnan(stated)) continue;
         add_price(arena, prices, type->name, type->price_basis, type->price_date,
                   fact_find(type->facts, type->fact_count, "price_usd"));
     }
@@ -136,6 +152,8 @@ static void bill_own(Arena *arena, const Cluster *cluster, const ClusterPower *p
     if (link && link->price_date && money->fabric.switches > 0 && isnan(cluster->spec->own->switch_price))
         add_price(arena, prices, link->name, link->title, link->price_date,
                   fact_find(link->facts, link->fact_count, "switch_price_usd"));
+    doubt_price(arena, prices, money, "electricity", " a kWh", cluster->spec->own->electricity_per_kwh,
+                own->site->electricity_usd_per_kwh > 0 ? own->site->electricity_usd_per_kwh : USUAL_USD_PER_KWH);
     add_price(arena, prices, own->site->name, own->site->title, own->site->date, NULL);
     add_currency(arena, prices, money, "USD");
 }

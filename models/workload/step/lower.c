@@ -1,6 +1,7 @@
 // Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
 // collective their members will call.
 #include "models/workload/step/lower.h"
+#include "models/workload/job/job_fields.h"
 
 #include <math.h>
 #include <string.h>
@@ -353,18 +354,18 @@ static bool check_backend(const Lowering *l, Problems *problems) {
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
                         collective_op_name(needed[i]), why);
-            problem_hint(problems, "backend = \"nccl\" supports it");
+            job_hint(problems, training->where, "backend = \"nccl\" supports it");
         }
     if (training->strategy == STRATEGY_MIRRORED && l->cluster->node_count > 1) {
         problem_add(problems, training->where,
                     "MirroredStrategy is one process on one node, and the cluster has %d nodes",
                     l->cluster->node_count);
-        problem_hint(problems, "use strategy = \"multi-worker-mirrored\"");
+        job_hint(problems, training->where, "use strategy = \"multi-worker-mirrored\"");
     }
     if (data_parallel && l->cluster->node_count > 1) {
         problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes",
                     l->cluster->node_count);
-        problem_hint(problems, "use strategy = \"ddp\"");
+        job_hint(problems, training->where, "use strategy = \"ddp\"");
     }
     return problems_added(problems) == before;
 }
