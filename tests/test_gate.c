@@ -203,8 +203,8 @@ static const char *run(Place *place, const char *script, const char *options, in
             "batch = { micro = 1 } } }\n",
             script);
     EXPECT(file_commit(&file, place->problems));
-    *status =
-        test_shell(arena_printf(place->arena, "ulimit -t 20; $LOCKSTEP run -q %s %s", path, options), output, 16384);
+    *status = test_shell(arena_printf(place->arena, "ulimit -t 20; $LOCKSTEP run -q %s %s >/dev/null", path, options),
+                         output, 16384);
     return output;
 }
 

@@ -271,7 +271,8 @@ typedef struct Mistake {
 TEST(layouts_that_do_not_divide_are_refused_with_a_remedy) {
     static const Mistake mistakes[] = {
         {{.tp = 3}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use"},
-        {{.tp = 16}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use 16 GPUs"},
+        {{.tp = 16}, 8, 1, 0, STRATEGY_AUTO, "12 attention heads", "tp can be 1, 2, 3, 4, 6 or 12"},
+        {{.tp = 4, .pp = 3}, 8, 1, 0, STRATEGY_AUTO, "do not divide", "use 12 GPUs"},
         {{.dp = 4}, 8, 1, 0, STRATEGY_AUTO, "but the cluster has 8 GPUs", "fill"},
         {{.tp = 1}, 7, 1, 0, STRATEGY_AUTO, "does not divide by 8 data-parallel", "multiple of 8"},
         {{.tp = 1}, 24, 2, 0, STRATEGY_AUTO, "does not divide into micro-batches", "micro must divide"},

@@ -115,9 +115,9 @@ TEST(offloading_that_cannot_be_is_refused) {
         const char *model, *text, *hint;
     } rows[] = {
         {OFFLOAD_HOST, OFFLOAD_HOST, 1, STRATEGY_AUTO, false, "gpt2-124m", "zero 3, and this job has zero 1",
-         "zero = 3"},
+         "--zero 3"},
         {OFFLOAD_GPU, OFFLOAD_HOST, 3, STRATEGY_AUTO, false, "gpt2-124m", "the optimizer is on the GPU",
-         "optimizer = "},
+         "--offload-optimizer host"},
         {OFFLOAD_HOST, OFFLOAD_GPU, 0, STRATEGY_DATA_PARALLEL, false, "gpt2-124m", "knows no offloading", "ddp"},
         {OFFLOAD_HOST, OFFLOAD_GPU, 1, STRATEGY_AUTO, true, "gpt2-124m", "next forward", "param_gather"},
         {OFFLOAD_HOST, OFFLOAD_HOST, 3, STRATEGY_AUTO, false, "gpt3-175b", "of host memory", "nvme"},

@@ -186,5 +186,5 @@ TEST(a_run_whose_price_is_a_median_says_from_what_to_what_it_costs) {
     snprintf(words, sizeof words, "%s--provider runpod --json", line);
     EXPECT(!strstr(run_command(command_run, words)->out, "per_hour_most"));
     snprintf(words, sizeof words, "%s--json", line); // nobody's machine, and nobody asked
-    EXPECT_CONTAINS(run_command(command_run, words)->out, "\"per_run\": null,");
+    EXPECT_CONTAINS(run_command(command_run, words)->out, "\"per_hour_most\": 98.32,");
 }

@@ -142,8 +142,8 @@ TEST(a_point_that_did_not_run_says_why_and_what_would) {
     record->point_count = 1;
     const char *screen = screen_of(arena, record, &people, false);
     EXPECT_CONTAINS(screen, "ResNet-50 on DGX A100 does not run: needs 93.1 GiB of 80.0 GiB.\n\n"
-                            "What would  recompute = \"full\" (61 GiB)\n"
-                            "Memory      93.1/80 GiB   per GPU (116.4 %)\n");
+                            "Fits with  recompute = \"full\" (61 GiB)\n"
+                            "Memory     93.1/80 GiB   per GPU (116.4 %)\n");
     EXPECT(!strstr(screen, "a step takes"));
     arena_close(arena);
 }

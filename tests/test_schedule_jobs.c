@@ -243,7 +243,7 @@ TEST(schedules_that_cannot_be_are_refused_with_a_remedy) {
         {SCHEDULE_ZB_H1, {.pp = 4, .vpp = 2}, 16, "1 chunk of the model per stage, not vpp 2", "interleaved"},
         {SCHEDULE_ZB_V, {.pp = 4, .vpp = 3}, 16, "2 chunks of the model per stage, not vpp 3", "leave vpp out"},
         {SCHEDULE_ZB_V, {.pp = 12}, 24, "too few for 24 pipeline chunks", "at most 12"},
-        {SCHEDULE_ZB_H1, {.pp = 4, .zero = 3}, 16, "zero 3 frees them early", "zero = 1"},
+        {SCHEDULE_ZB_H1, {.pp = 4, .zero = 3}, 16, "zero 3 frees them early", "--zero 1"},
         {SCHEDULE_DUALPIPE, {.pp = 3}, 24, "pp 3 is odd", "even pp"},
         {SCHEDULE_DUALPIPE, {.pp = 4}, 11, "there are 11", "even number"},
         {SCHEDULE_DUALPIPE, {.pp = 4}, 6, "at least 8 micro-batches, and there are 6", "smaller micro-batch"},

@@ -74,7 +74,7 @@ TEST(a_point_whose_process_ends_is_stored_with_the_reason_and_can_be_tried_again
     const char *store = in_folder("s.db");
     int count = 0;
     snprintf(line, sizeof line,
-             "sweep --model mlp-mnist --node dgx-a100 --fabric eth-100g --global-batch 840 --vary gpus=1:8:1 -q -o %s",
+             "sweep --model mlp-mnist --node dgx-a100 --fabric eth-100g --global-batch 840 --vary gpus=1:8:1 -o %s",
              store);
     for (char *word = strtok(line, " "); word; word = strtok(NULL, " ")) words[count++] = word;
     signal(SIGABRT, SIG_DFL);
@@ -221,7 +221,7 @@ TEST(no_point_that_was_answered_is_simulated_again_wherever_the_sweep_is_killed)
     enum { POINTS = 60 };
     int state[POINTS] = {0}, again = 0, kills = 0;
     const char *options =
-        "--model mlp-mnist --node dgx-a100 --fabric eth-100g --global-batch 840 --vary gpus=1:60:1 -q -o";
+        "--model mlp-mnist --node dgx-a100 --fabric eth-100g --global-batch 840 --vary gpus=1:60:1 -o";
     char line[512], *words[32];
     clear();
     FILE *log = fopen(in_folder("log"), "a+");

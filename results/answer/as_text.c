@@ -401,4 +401,5 @@ void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form,
         answer_as_plain(arena, out, answer);
     else
         answer_as_text(arena, out, answer, style, verbose);
+    lines_beside = 0; // of the next answer others
 }

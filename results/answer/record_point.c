@@ -251,6 +251,7 @@ static void add_cost(const RecordTelling *telling, const RecordPoint *point) {
     Answer *answer = telling->answer;
     line(answer, "Cost", cost_text(telling->arena, point));
     line(answer, "Price", price_text(telling->arena, point));
+    if (point->price_of_gpu_hour) answer_spare(answer);
     line(answer, "Break-even", break_even_text(telling->arena, point));
     answer_open(answer, "cost", NULL);
     number(answer, "amount", AS_MONEY, if_ran(point, point->cost_per_run));
@@ -312,6 +313,7 @@ static void add_energy(const RecordTelling *telling, const RecordPoint *point) {
         if (carbon > 0) text = join(arena, text, arena_printf(arena, "%s CO2e", text_mass(arena, carbon)));
     }
     line(answer, "Energy", text);
+    if (*text) answer_spare(answer);
     number(answer, "energy_kwh", AS_KWH, energy);
     number(answer, "power_watts", AS_WATTS, power);
     number(answer, "peak_watts", AS_WATTS, peak);

@@ -347,11 +347,11 @@ static double trial_price(const PlanRow *row) {
 // The same layout with as many micro-batches of each replica, and fewer stages where the machines are too few.
 static const char *trial_words(Arena *arena, const PlanRow *row, int nodes) {
     const RecordPoint *point = &row->point;
-    int gpus = nodes * row->node->gpu_count, within = point->tp * point->cp;
-    int pp = within * point->pp <= gpus ? point->pp : gpus / within > 1 ? gpus / within : 1;
-    int dp = gpus / (within * pp) > 1 ? gpus / (within * pp) : 1;
-    return arena_printf(arena, "--measured %d,tp=%d,pp=%d,global_batch=%.0f=TIME", gpus, point->tp, pp,
-                        point->global_batch * dp / point->dp);
+    int tp = point->tp > 1 ? point->tp : 1, within = point->cp > 1 ? tp * point->cp : tp;
+    int gpus = nodes * row->node->gpu_count, most = gpus / within > 1 ? gpus / within : 1;
+    int pp = point->pp < 1 ? 1 : point->pp < most ? point->pp : most, dp = most / pp;
+    return arena_printf(arena, "--measured %d,tp=%d,pp=%d,global_batch=%.0f=TIME", gpus, tp, pp,
+                        point->global_batch * dp / (point->dp > 1 ? point->dp : 1));
 }
 
 // The user's own steps on few machines: they measure the software and the GPU's kernels. Another layout differs.

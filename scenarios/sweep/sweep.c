@@ -432,7 +432,7 @@ static RecordPoint program_point(Arena *arena, const ProgramSpec *program, const
 
 static RecordPoint study_point_at(Sweep *sweep, Arena *arena, const StudySpec *made, const int *values,
                                   Problems *problems) {
-    StudySpec study = *made;
+    StudySpec study = *study_with_list_price(arena, made); // as run has it
     Variation *vary = ARENA_ARRAY(arena, Variation, sweep->parameter_count);
     int at[MOST_VARIED];
     study.vary = vary;

@@ -179,7 +179,8 @@ const char *nearest_name(const char *given, const char *const *names, int name_c
         if (abs(offered_length - wanted_length) >= nearest_distance) continue; // a lower bound of the distance
         int distance = edit_distance(wanted, wanted_length, offered, offered_length);
         int longer = wanted_length > offered_length ? wanted_length : offered_length;
-        bool alike = distance < wanted_length && distance < offered_length && 2 * distance < longer;
+        bool alike = distance < wanted_length && distance < offered_length &&
+                     2 * distance < longer + (offered_length == wanted_length);
         if (alike && distance < nearest_distance) {
             nearest = names[i];
             nearest_distance = distance;

@@ -336,14 +336,17 @@ static const char *settings_as_options(Arena *arena, const char *text) {
     return said;
 }
 
+bool job_is_scripted(Where where) {
+    const char *ending = where.file ? strrchr(where.file, '.') : NULL;
+    return ending && strcmp(ending, ".lua") == 0;
+}
+
 void job_hint(Problems *problems, Where where, const char *format, ...) {
     Arena *scratch = arena_open();
     va_list arguments;
     va_start(arguments, format);
-    const char *text = arena_vprintf(scratch, format, arguments),
-               *ending = where.file ? strrchr(where.file, '.') : NULL;
+    const char *text = arena_vprintf(scratch, format, arguments);
     va_end(arguments);
-    bool is_script = ending && strcmp(ending, ".lua") == 0;
-    problem_hint(problems, "%s", is_script ? text : settings_as_options(scratch, text));
+    problem_hint(problems, "%s", job_is_scripted(where) ? text : settings_as_options(scratch, text));
     arena_close(scratch);
 }

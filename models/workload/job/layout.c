@@ -240,7 +240,9 @@ static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Pro
         problem_add(problems, training->where,
                     "weights that lie outside the GPU are updated there, and the optimizer is on "
                     "the GPU");
-        job_hint(problems, training->where, "offload both: optimizer = \"host\", parameters = \"host\"");
+        problem_hint(problems, job_is_scripted(training->where)
+                                   ? "offload = { optimizer = \"host\", parameters = \"host\" }"
+                                   : "--offload-optimizer host --offload-parameters host");
     } else if (weights && r->ep > 1) {
         problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
         problem_hint(problems, "offload the optimizer alone");
@@ -257,8 +259,9 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     bool one_piece = r->strategy == STRATEGY_LAYERS;
     if (global <= 0 && micro <= 0) {
         problem_add(problems, training->where, "the batch is not stated");
-        problem_hint(problems, training->where.file ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
-                                                    : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
+        problem_hint(problems, job_is_scripted(training->where)
+                                   ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
+                                   : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
         return false;
     }
     if (global > 0 && !divides(global, r->dp)) {
