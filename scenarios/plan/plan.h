@@ -185,6 +185,7 @@ RecordPoint plan_undisturbed(const PlanRow *row); // the run before anything fai
 void plan_live_failing(Arena *arena, const PlanRequest *request, double factor, PlanRow *row);
 
 // ---- Ranking (plan_rank.c).
+double plan_objective_of(const PlanRequest *request, const RecordPoint *point); // less is better; NAN: unknown
 bool plan_comes_before(const PlanRequest *request, const PlanRow *a, const PlanRow *b);
 int plan_misses(const PlanRow *row); // 0: keeps date and budget, as surely as is wished; 3: nothing runs
 void plan_judge(const PlanRequest *request, PlanRow *row); // by its chances, where they are known

@@ -5,7 +5,7 @@
 
 const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT] = {"cost", "time", "energy", "carbon"};
 
-static double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
+double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
     switch (request->objective) {
     case PLAN_TIME:
         return point->days;

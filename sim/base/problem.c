@@ -186,7 +186,8 @@ const char *nearest_name(const char *given, const char *const *names, int name_c
             nearest_distance = distance;
         }
     }
-    return begun ? begun : nearest;
+    bool is_nearer = begun && (!nearest || fewest - wanted_length <= nearest_distance); // letters to add
+    return is_nearer ? begun : nearest;
 }
 
 // ---- Hints of names.
