@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "scenarios/study/trainer_log.h"
 #include "sim/data/json.h"
+#include "sim/data/trainer_log.h"
 #include "tests/test.h"
 
 #define JOB                                                                                                            \

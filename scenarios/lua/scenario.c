@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "scenarios/study/trainer_log.h"
 #include "sim/base/digest.h"
+#include "sim/data/trainer_log.h"
 #include "sim/system/file.h"
 
 #define LARGEST_SCRIPT ((size_t)16 << 20)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scenarios/study/study_point.h"
-#include "scenarios/study/trainer_log.h"
+#include "sim/data/trainer_log.h"
 
 typedef struct MeasuredStep {
     Where where;

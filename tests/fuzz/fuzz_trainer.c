@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "scenarios/study/trainer_log.h"
 #include "sim/base/check.h"
+#include "sim/data/trainer_log.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

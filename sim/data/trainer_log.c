@@ -1,5 +1,5 @@
 // Lines are recognised by a few words each, whatever surrounds these (dates, ranks, colours).
-#include "scenarios/study/trainer_log.h"
+#include "sim/data/trainer_log.h"
 
 #include <ctype.h>
 #include <math.h>
