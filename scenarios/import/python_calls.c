@@ -455,7 +455,7 @@ static void start_command(Python *p, const Call *call, const Value *what) {
     }
 }
 
-// Cells of a notebook that are no Python, and what a program writes: with open(path, "w") as f: f.write(text).
+// Cells of a notebook that are no Python, and what a program writes: a file opened for writing, and f.write(text).
 static void write_file(Python *p, const char *path, const char *text, int line) {
     const char *before = shell_file(reading_shell(p->r), path);
     shell_keep(p->r->shell, path, arena_printf(p->r->arena, "%s%.*s", before ? before : "", LONGEST_TEXT, text),
