@@ -50,19 +50,23 @@ TEST(a_hint_is_said_as_the_value_was) {
     expect_refused("run " JOB "--vary zero=9", "hint: for example --vary zero=1\n");
     expect_refused("run " JOB "--measured 64,zero=9=9s", "hint: for example zero=1\n");
     expect_refused("run " JOB "--recompute none --recompute-num-layers 2", "hint: --recompute full\n");
-    write_file(ROWS, "gpus,step_time\n-64,9s\n");
-    expect_refused("run " JOB "--anchor " ROWS,
-                   ROWS ":2: error: gpus = -64 is not a whole number above 0\n  hint: for example 64\n");
-    remove(ROWS);
+    write_file("build/hints-said.csv", "gpus,step_time\n-64,9s\n");
+    expect_refused("run " JOB "--anchor "
+                   "build/hints-said.csv",
+                   "build/hints-said.csv"
+                   ":2: error: gpus = -64 is not a whole number above 0\n  hint: for example 64\n");
+    remove("build/hints-said.csv");
 }
 
 TEST(what_cannot_be_negative_is_shown_in_its_own_unit) {
     expect_refused("run " JOB "--measured 64=-9s", "hint: for example 0.412s");
     expect_error(command_plan, "plan " JOB "--tokens 1B --by -60d", "write something like \"30d\"");
     expect_refused("run --model llama-2-7b --node dgx-h100 --gpus -64", "write something like \"512\"");
-    write_file(ROWS, "gpus,step_time\n8,-9s\n");
-    expect_refused("run " JOB "--anchor " ROWS, "write something like \"0.412 s\"");
-    remove(ROWS);
+    write_file("build/hints-sign.csv", "gpus,step_time\n8,-9s\n");
+    expect_refused("run " JOB "--anchor "
+                   "build/hints-sign.csv",
+                   "write something like \"0.412 s\"");
+    remove("build/hints-sign.csv");
 }
 
 TEST(money_is_shown_without_its_sign_and_commas) {
@@ -100,22 +104,23 @@ TEST(rows_that_are_no_measured_steps_are_told_what_these_look_like) {
 TEST(spreadsheets_write_rows_of_measured_steps) {
     static const char *const written[] = {"GPUs,Step Time\n64,9s\n", "gpus;step_time\n64;9s\n"};
     for (int i = 0; i < 2; i++) {
-        write_file(ROWS, written[i]);
-        const Ended *ended = run_command(command_run, "run " JOB "--anchor " ROWS);
+        write_file("build/hints-sheet.csv", written[i]);
+        const Ended *ended = run_command(command_run, "run " JOB "--anchor "
+                                                      "build/hints-sheet.csv");
         EXPECT_CONTAINS(ended->err, "measured 9 s");
     }
-    remove(ROWS);
+    remove("build/hints-sheet.csv");
 }
 
 TEST(a_file_that_says_no_job_is_called_what_it_is) {
-    write_file("build/hints.log", " iteration 10/ 100 | elapsed time per iteration (ms): 1234.5 |\n");
-    expect_refused("run build/hints.log", "what Megatron-LM printed while it trained");
-    expect_refused("run build/hints.log", "lockstep check SCRIPT --log build/hints.log");
-    write_file("build/hints.log", "hello\n");
-    expect_refused("run build/hints.log", "what is read: a scenario (FILE.lua)");
-    write_file("build/hints.log", "local sim = require \"lockstep\"\nreturn 1\n");
-    expect_refused("run build/hints.log", "build/hints.log:"); // a scenario by another name
-    remove("build/hints.log");
+    write_file("build/hints-file.log", " iteration 10/ 100 | elapsed time per iteration (ms): 1234.5 |\n");
+    expect_refused("run build/hints-file.log", "what Megatron-LM printed while it trained");
+    expect_refused("run build/hints-file.log", "lockstep check SCRIPT --log build/hints-file.log");
+    write_file("build/hints-file.log", "hello\n");
+    expect_refused("run build/hints-file.log", "what is read: a scenario (FILE.lua)");
+    write_file("build/hints-file.log", "local sim = require \"lockstep\"\nreturn 1\n");
+    expect_refused("run build/hints-file.log", "build/hints-file.log:"); // a scenario by another name
+    remove("build/hints-file.log");
 }
 
 // ---- What is taken, and looks like another thing than was meant.
@@ -147,12 +152,12 @@ TEST(rates_of_failures_have_one_name_everywhere) {
 }
 
 TEST(a_log_of_another_batch_says_both) {
-    write_file("build/hints.log",
+    write_file("build/hints-batch.log",
                " iteration 10/ 100 | elapsed time per iteration (ms): 9000 | global batch size:   256 |\n"
                " iteration 20/ 100 | elapsed time per iteration (ms): 9000 | global batch size:   256 |\n");
-    EXPECT_CONTAINS(asked("check " JOB "--log build/hints.log"), "the job says global_batch 512, the log 256");
-    EXPECT_CONTAINS(asked("run " JOB "--anchor build/hints.log"), "global batch 256 (not the job's 512)");
-    remove("build/hints.log");
+    EXPECT_CONTAINS(asked("check " JOB "--log build/hints-batch.log"), "the job says global_batch 512, the log 256");
+    EXPECT_CONTAINS(asked("run " JOB "--anchor build/hints-batch.log"), "global batch 256 (not the job's 512)");
+    remove("build/hints-batch.log");
 }
 
 TEST(less_sharding_is_not_explained_as_more) {
