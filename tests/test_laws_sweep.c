@@ -63,8 +63,8 @@ TEST(a_drawn_study_swept_with_interruptions_ends_with_the_store_of_one_without) 
         swept++;
         clear();
         char options[256];
-        snprintf(options, sizeof options,
-                 "%s --vary training.batch.micro=1:12:1 --vary training.cpu_per_step=0,0.5 -o", in_folder("s.lua"));
+        snprintf(options, sizeof options, "%s --vary training.batch.micro=1:12:1 --vary training.cpu_per_step=0,0.5 -o",
+                 in_folder("s.lua"));
         FILE *file = fopen(in_folder("s.lua"), "w");
         drawn_write(&study, file);
         fclose(file);

@@ -31,7 +31,8 @@ Value python_said(Python *p, const char *text) {
     if (!is_known(text)) return not_known;
     if (*text && !*end && isfinite(number)) return (Value){.kind = IS_NUMBER, .number = number, .text = text};
     if (strcasecmp(text, "true") == 0 || strcasecmp(text, "false") == 0) return python_bool(tolower(*text) == 't');
-    return strcmp(text, "None") == 0 ? (Value){.kind = IS_NONE} : python_text(arena_copy_text(p->r->arena, text));
+    if (strcmp(text, "None") == 0) return (Value){.kind = IS_NONE};
+    return python_text(arena_copy_text(p->r->arena, text));
 }
 
 Field *python_field(const Fields *fields, const char *key) {
