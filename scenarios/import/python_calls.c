@@ -474,7 +474,7 @@ static void take_cell(Python *p, const Call *call) {
 }
 
 // json.dump(a, f), yaml.dump(a, f), f.write(text), path.write_text(text)
-static void write(Python *p, const Call *call, const Value *first) {
+static void write_text(Python *p, const Call *call, const Value *first) {
     bool dumps = strstr(call->name, "dump");
     const Value *file = dumps ? python_argument(call, 1, NULL) : call->on;
     const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
@@ -628,7 +628,7 @@ Value python_call(Python *p, Call *call) {
     if (ends_in_one_of(call->name, " cli parse ") && first && first->kind == IS_CLASS)
         return of_command_line(p, first, NULL);
     if (ends_in_one_of(call->name, " run_cell_magic ")) take_cell(p, call);
-    if (first && ends_in_one_of(call->name, " dump safe_dump write write_text ")) write(p, call, first);
+    if (first && ends_in_one_of(call->name, " dump safe_dump write write_text ")) write_text(p, call, first);
     if (ends_in_one_of(call->name, " command ")) take_azure(p, call);
     if (call_ends(call->name, "hydra.main")) return take_hydra(p, call);
     if (starts_commands(call->name) && first) start_command(p, call, first);

@@ -55,8 +55,9 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
     bool has = of->kind == IS_OBJECT || of->kind == IS_CLASS || of->kind == IS_DICT;
     Field *field = has ? python_found(of->fields, name) : NULL;
     Value out = not_known;
-    if (strcmp(name, "__dict__") == 0)
-        return of->kind == IS_OBJECT ? (Value){.kind = IS_DICT, .fields = of->fields} : *of;
+    bool asks_fields = strcmp(name, "__dict__") == 0;
+    if (asks_fields && of->kind == IS_OBJECT) return (Value){.kind = IS_DICT, .fields = of->fields};
+    if (asks_fields) return *of;
     if (field) {
         Value value = field->value;
         bool method = value.kind == IS_FUNCTION && value.self && !value.owner &&

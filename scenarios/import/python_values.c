@@ -624,10 +624,10 @@ static Value environment(Python *p, const Call *call) {
         python_set(p, &one, name->text, *usual, call->line);
         python_environment(p, &one);
     }
-    return value                       ? python_text(value)
-           : usual                     ? *usual
-           : strstr(call->name, "get") ? (Value){.kind = IS_NOT_KNOWN}
-                                       : not_known;
+    if (value) return python_text(value);
+    if (usual) return *usual;
+    if (strstr(call->name, "get")) return (Value){.kind = IS_NOT_KNOWN};
+    return not_known;
 }
 
 static Value environment_updated(Python *p, const Call *call) {
@@ -661,8 +661,8 @@ static Value namespace(Python *p, const Call *call) {
 
 Value python_of_tree(Python *p, const Json *tree, const char *path) {
     if (!tree || ++p->steps > MOST_STEPS) return not_known;
-    if (tree->kind != JSON_LIST && tree->kind != JSON_OBJECT)
-        return tree->kind == JSON_NULL ? (Value){.kind = IS_NONE} : python_said(p, tree_text(p->r->arena, tree));
+    if (tree->kind == JSON_NULL) return (Value){.kind = IS_NONE};
+    if (tree->kind != JSON_LIST && tree->kind != JSON_OBJECT) return python_said(p, tree_text(p->r->arena, tree));
     Value out = python_new(p, tree->kind == JSON_OBJECT ? IS_DICT : IS_LIST);
     out.fields->path = path;
     for (int i = 0; i < tree->count; i++)
