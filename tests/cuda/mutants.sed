@@ -11,7 +11,7 @@ s/__syncthreads(); \/\/ all know/if (!is_mutant(3)) __syncthreads(); \/\//
 s/__syncthreads(); \/\/ all have moved/if (!is_mutant(4)) __syncthreads(); \/\//
 # 5 no fence before the counters rise; 6 none after a wait
 s/^        fence();$/        if (!is_mutant(5)) fence();/
-s/^    fence(); \/\/ what was written/    if (!is_mutant(6)) fence(); \/\//
+s/^    fence(); \/\/ makes writes/    if (!is_mutant(6)) fence(); \/\//
 # 7 only the first flag of a line is looked at; 8 flags do not change
 s/(read.flag_a == flag && read.flag_b == flag)/(read.flag_a == flag \&\& (read.flag_b == flag || is_mutant(7)))/
 s/unsigned flag = (unsigned)(end->done + 1);/unsigned flag = is_mutant(8) ? 1 : (unsigned)(end->done + 1);/
