@@ -458,8 +458,6 @@ static void run_node(PacketWorker *w, int32_t number, const int32_t *ports, int 
 }
 
 // ---- All of a window.
-#define AHEAD 6 // places for which memory is fetched, one step of the way to it after the other
-
 static int list_work(PacketWorker *w) {
     PacketSim *sim = w->sim;
     int slot = (int)(sim->window_number % WINDOWS), count = 0;
@@ -474,26 +472,10 @@ static int list_work(PacketWorker *w) {
     return count;
 }
 
-static void fetch(const PacketWorker *w, int at, int count) {
-    const PacketSim *sim = w->sim;
-    if (at + 2 * AHEAD < count && w->work[at + 2 * AHEAD].port >= 0) {
-        int32_t port = w->work[at + 2 * AHEAD].port;
-        __builtin_prefetch(&sim->wires[2 * port]);
-        __builtin_prefetch(&sim->ports[port ^ 1]);
-    }
-    if (at + AHEAD < count && w->work[at + AHEAD].port >= 0) {
-        const Wire *wire = &sim->wires[2 * w->work[at + AHEAD].port];
-        const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
-        uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
-        __builtin_prefetch(&ring->items[head & (ring->room - 1)]);
-    }
-}
-
 // Places of a node are next to each other.
 void nodes_run_window(PacketWorker *w) {
     int count = list_work(w), ports = 0;
     for (int i = 0; i < count; i++) {
-        fetch(w, i, count);
         if (w->work[i].port >= 0) w->ports[ports++] = w->work[i].port;
         if (i + 1 < count && w->work[i + 1].node == w->work[i].node) continue;
         run_node(w, w->work[i].node, w->ports, ports);
