@@ -625,9 +625,7 @@ static Value environment(Python *p, const Call *call) {
         python_environment(p, &one);
     }
     if (value) return python_text(value);
-    if (usual) return *usual;
-    if (strstr(call->name, "get")) return (Value){.kind = IS_NOT_KNOWN};
-    return not_known;
+    return usual ? *usual : not_known;
 }
 
 static Value environment_updated(Python *p, const Call *call) {
@@ -748,7 +746,7 @@ static const Known functions[] = {
     {" len ", length},
     {" max min sum math.prod ", reduced},
     {" math.ceil math.floor math.sqrt math.log2 abs round ", rounded},
-    {" list tuple set dict sorted copy.copy ", copied},
+    {" list tuple dict copy.copy ", copied},
     {" copy.deepcopy os.path.abspath os.path.realpath os.path.expanduser"
      " OmegaConf.to_container omegaconf.OmegaConf.to_container ", same},
     {" range ", range},
