@@ -12,7 +12,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
              $(shell pkg-config --cflags $(PACKAGES) 2>/dev/null)
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
-WORKLOAD = $(addprefix models/workload/,job model cost step life convergence queue money cluster)
+WORKLOAD = $(addprefix models/workload/,job model cost lower step life convergence queue money cluster)
 SCENARIOS = $(addprefix scenarios/,fields lua study program packets queue questions commands import export whatif plan report explain check trace step sweep mpi)
 FOLDERS = sim $(addprefix sim/,base system data packet) models/hardware models/network $(addprefix models/network/,messages collectives) \
           $(WORKLOAD) $(SCENARIOS) results $(addprefix results/,chart page answer store film) \
@@ -301,7 +301,7 @@ $(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
 # Where numbers are crunched no input is compared with words: marks for comparisons would take two thirds of the time.
 FUZZ_HOT =
 HOT_OBJECTS = $(filter-out $(BUILD)/models/network/read_%,$(filter $(addprefix $(BUILD)/,models/network/% \
-              models/workload/life/% models/workload/step/% models/workload/cost/% models/workload/model/% \
+              models/workload/life/% models/workload/lower/% models/workload/step/% models/workload/cost/% models/workload/model/% \
               sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least% sim/base/arena% sim/base/name_index% \
               sim/program_book%),$(OBJECTS)))
 $(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)

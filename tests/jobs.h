@@ -3,8 +3,8 @@
 #pragma once
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/lower/stage.h"
 #include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
 
 typedef struct Case {
     Arena *arena;

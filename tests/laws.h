@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "scenarios/study/study.h"
 #include "sim/run.h"
 #include "tests/draw_study.h"

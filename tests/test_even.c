@@ -1,5 +1,5 @@
 // A part of each stage that tells what all of it does: the same times as those of all ranks.
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"
 #include "tests/jobs.h"

@@ -1,5 +1,5 @@
 // Jobs on every fabric: folded or whole, to the tick.
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "sim/fold.h"
 #include "sim/run.h"
 #include "tests/fabric_cases.h"

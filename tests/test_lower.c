@@ -1,5 +1,5 @@
 // Lowering: pipeline formulas, every layout up to 16 GPUs, published runs without any fit.
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "scenarios/study/study.h"
 #include "sim/fold.h"
 #include "sim/run.h"

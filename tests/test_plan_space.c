@@ -3,7 +3,7 @@
 
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/software.h"
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "scenarios/plan/plan_space.h"
 #include "tests/test.h"
 

@@ -2,8 +2,8 @@
 #include "models/workload/job/schedule.h"
 
 #include "models/workload/cost/cost_internal.h"
+#include "models/workload/lower/stage.h"
 #include "models/workload/step/simulate.h"
-#include "models/workload/step/stage.h"
 #include "sim/base/random.h"
 #include "tests/test.h"
 

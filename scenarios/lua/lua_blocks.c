@@ -5,7 +5,7 @@
 
 #include "models/hardware/slowest.h"
 #include "models/workload/job/recompute.h"
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "scenarios/lua/lua_script.h"
 #include "scenarios/study/study.h"
 

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/workload/step/reduction.h"
+#include "models/workload/lower/reduction.h"
 #include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_costs.h"
 

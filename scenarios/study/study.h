@@ -3,7 +3,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "scenarios/program/program.h"
 #include "sim/base/problem.h"
 #include "sim/data/record.h"

@@ -66,5 +66,6 @@ const Constant cost_constants[COST_CONSTANT_COUNT] = {
     [ALLOCATOR_SLACK_VARIED] = {"the same where batches are of many sizes, as detectors' images", "", 0.35, 0.4, CONSTANT_FITTED, "blocks of one size seldom fit the next: reserved memory of mmdetection leaves 0.40, torchvision's detectors 0.33", "two families"},
     [MEMORY_SPREAD] = {"sigma of the log of a peak of memory against its estimate", "", 0.18, 0.3, CONSTANT_FITTED, "what was reserved or allocated lay 0.02 to 0.29 off by family, 0.53 for image encoders whose allocator fills the card; the middle of ten", "ten families of training runs"},
     [CONV_WORKSPACE_BYTES] = {"cuDNN's workspace", "B", 268435456, 0.5, CONSTANT_ASSUMED, "what its algorithms of convolution usually ask for", "nothing measured"},
+    [HOST_ADAM_SHARE] = {"CPU-Adam, of the host memory's rate", "", 0.29, 0.4, CONSTANT_MEASURED, "Ren et al. 2021, table 4, as quoted from memory: 1e10 parameters in 2.57 s at 28 B each and 256 GB/s (0.43); eight ranks of DeepSpeed on hosts of H200 and B200, what is left of their shortest steps: 0.19", "3 machines"},
 };
 // clang-format on

@@ -65,6 +65,7 @@ typedef enum CostConstantId {
     ALLOCATOR_SLACK_VARIED,
     MEMORY_SPREAD,
     CONV_WORKSPACE_BYTES,
+    HOST_ADAM_SHARE,
     COST_CONSTANT_COUNT
 } CostConstantId;
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 
 // What a step claims, and what bounds it. 0 bounds nothing.
 typedef struct StepClaim {

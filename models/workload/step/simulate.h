@@ -1,8 +1,8 @@
 // One simulated step of a training job: its time, by cause, and its uncertainty.
 #pragma once
 
+#include "models/workload/lower/lower.h"
 #include "models/workload/step/anchor.h"
-#include "models/workload/step/lower.h"
 #include "models/workload/step/step_range.h"
 #include "sim/data/record.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/step/stage.h"
+#include "models/workload/lower/stage.h"
 
 static const char *const slot_titles[SLOT_COUNT] = {
     [SLOT_TP] = "tensor-parallel ranks",

@@ -2,7 +2,7 @@
 // the most traffic. A folded run has one actor for many ranks: a piece names the first of them.
 #pragma once
 
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "sim/run.h"
 
 typedef struct StepPiece {

@@ -4,7 +4,6 @@
 // clang-format off
 const Constant step_constants[STEP_CONSTANT_COUNT] = {
     // name, unit, value, sigma, kind, source, basis
-    [HOST_ADAM_SHARE] = {"CPU-Adam, of the host memory's rate", "", 0.29, 0.4, CONSTANT_MEASURED, "Ren et al. 2021, table 4, as quoted from memory: 1e10 parameters in 2.57 s at 28 B each and 256 GB/s (0.43); eight ranks of DeepSpeed on hosts of H200 and B200, what is left of their shortest steps: 0.19", "3 machines"},
     [RUN_TO_RUN_SIGMA] = {"sigma from run to run", "", 0.02, 0.5, CONSTANT_MEASURED, "same configuration, same cluster: 0.4 to 5 %", "repeated runs among the measured training rows"},
     [CAUSE_SIGMA + CAUSE_GEMM] = {"sigma of unmeasured parts: matrix products", "", 0.08, 0.3, CONSTANT_ASSUMED, "near held-out errors of products", "halves of calibrate/measurements/gemm.csv"},
     [CAUSE_SIGMA + CAUSE_ATTENTION] = {"sigma of unmeasured parts: attention", "", 0.15, 0.3, CONSTANT_ASSUMED, "judged beside those of products and collectives", "nothing measured"},

@@ -5,7 +5,6 @@
 #include "sim/base/constant.h"
 
 typedef enum StepConstantId {
-    HOST_ADAM_SHARE,
     RUN_TO_RUN_SIGMA,
     CAUSE_SIGMA, // + Cause
     CAUSE_SIGMA_LAST = CAUSE_SIGMA + CAUSE_OTHER,

@@ -2,7 +2,7 @@
 // with the transfers of each stage in a row below its passes.
 #pragma once
 
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "sim/data/record.h"
 #include "sim/run.h"
 

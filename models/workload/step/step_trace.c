@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/step/stage.h"
+#include "models/workload/lower/stage.h"
 #include "models/workload/step/step_trace_internal.h"
 #include "sim/share.h"
 

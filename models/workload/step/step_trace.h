@@ -3,7 +3,7 @@
 // and operations outside them are always kept.
 #pragma once
 
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "sim/run.h"
 #include "sim/spans.h"
 

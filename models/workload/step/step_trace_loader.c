@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/step/stage.h"
+#include "models/workload/lower/stage.h"
 #include "models/workload/step/step_trace_internal.h"
 
 #define POINTS 128 // of a curve that rises while samples come

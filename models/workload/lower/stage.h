@@ -1,7 +1,7 @@
 // Private to lowering: the program of one pipeline stage on one type of GPU, and the channels it requires.
 #pragma once
 
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "sim/base/list.h"
 
 // The channels an actor may have. A slot that a job does not need has channel -1 and no operations.

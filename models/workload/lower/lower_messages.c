@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/workload/job/job_fields.h"
-#include "models/workload/step/lower_lone.h"
+#include "models/workload/lower/lower_lone.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/system/watch.h"

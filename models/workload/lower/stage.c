@@ -1,7 +1,7 @@
 // The program of one pipeline stage: the cost of its blocks, the passes of the schedule (stage_pipeline.c), the end
 // of the step, and the loading of the next batch.
 #include "models/workload/job/recompute.h"
-#include "models/workload/step/stage_internal.h"
+#include "models/workload/lower/stage_internal.h"
 
 #include <math.h>
 #include <string.h>

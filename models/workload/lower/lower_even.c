@@ -9,7 +9,7 @@
 //
 // Parts differ if nodes are not alike or not whole, if links of the fabric could be contended, or if neighbours have
 // more switches between them in one part than in another. Then all ranks are lowered.
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 
 static int64_t common_multiple(int64_t a, int64_t b) {
     int64_t x = a, y = b;

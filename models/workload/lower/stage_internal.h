@@ -1,7 +1,7 @@
 // Shared by the files that write a stage's program: the program under construction.
 #pragma once
 
-#include "models/workload/step/stage.h"
+#include "models/workload/lower/stage.h"
 
 typedef struct OpList {
     Op *items;

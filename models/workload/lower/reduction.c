@@ -1,4 +1,4 @@
-#include "models/workload/step/reduction.h"
+#include "models/workload/lower/reduction.h"
 
 #include "models/workload/cost/cost.h"
 

@@ -3,8 +3,8 @@
 // and offloaded weights are fetched before their block needs them. Each direction is a stream of its own.
 #include <math.h>
 
-#include "models/workload/step/stage_internal.h"
-#include "models/workload/step/step_constants.h"
+#include "models/workload/cost/cost_constants.h"
+#include "models/workload/lower/stage_internal.h"
 #include "sim/base/check.h"
 
 // pieces in which reading, updating and writing overlap
@@ -58,7 +58,7 @@ int fetch_weights(Builder *builder, double bytes, int after_mark) {
 static double host_update_seconds(const Builder *builder, double parameters) {
     const TrainingSpec *training = builder->request->training;
     double bytes = 2 * optimizer_state_bytes(training) + 2 * weight_bytes(training);
-    return bytes * parameters / (step_constant(HOST_ADAM_SHARE) * builder->request->host_bytes_per_second);
+    return bytes * parameters / (cost_constant(HOST_ADAM_SHARE) * builder->request->host_bytes_per_second);
 }
 
 // Piece i: read its state, update it, send its weights to the GPU and its state back to the disk.

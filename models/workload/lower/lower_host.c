@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 
 int ranks_of_node(const Lowering *l, int node) {
     int count = l->cluster->node_of[node]->gpu_count, all = l->cluster->gpu_count;

@@ -1,8 +1,8 @@
 // Shared by the files that lower a job.
 #pragma once
 
-#include "models/workload/step/lower.h"
-#include "models/workload/step/stage.h"
+#include "models/workload/lower/lower.h"
+#include "models/workload/lower/stage.h"
 
 // Whose collectives a channel is for, and their shapes by plan; none: it is for something else.
 typedef struct ChannelGroup {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/network/messages/flows.h"
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 
 typedef struct LoneTime { // what the messages of a collective take on some GPUs, with nothing else under way
     const ChannelGroup *group;

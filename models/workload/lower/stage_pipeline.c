@@ -2,7 +2,7 @@
 // and from neighbours on streams of their own, gradient buckets reduced while backward still runs.
 #include <string.h>
 
-#include "models/workload/step/stage_internal.h"
+#include "models/workload/lower/stage_internal.h"
 
 // Marks of a pass, adjacent in memory: input arrived, pass done, output sent.
 enum { MARK_IN, MARK_DONE, MARK_SENT, PASS_MARKS };

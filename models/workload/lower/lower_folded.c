@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/job/job.h"
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 #include "sim/exact.h"
 #include "sim/sample.h"
 

@@ -3,8 +3,8 @@
 #include <math.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/step/reduction.h"
-#include "models/workload/step/stage_internal.h"
+#include "models/workload/lower/reduction.h"
+#include "models/workload/lower/stage_internal.h"
 
 // Reduced over the ranks, or sent to the host.
 bool reduces_gradients(const Builder *builder) {

@@ -1,6 +1,6 @@
 // Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
 // collective their members will call.
-#include "models/workload/step/lower.h"
+#include "models/workload/lower/lower.h"
 #include "models/workload/job/job_fields.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #include "models/hardware/exchange.h"
 #include "models/hardware/kernel.h"
 #include "models/hardware/slowest.h"
-#include "models/workload/step/lower_internal.h"
+#include "models/workload/lower/lower_internal.h"
 
 // ---- Data that a rank reads each step.
 
