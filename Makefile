@@ -66,7 +66,7 @@ demo:
 	@sh .ci/packages
 	@$(MAKE) --no-print-directory -j2 $(BUILD)/lockstep
 	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua --plot
-	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua -q --plot=scaling,breakdown --plot-dir $(BUILD)
+	@$(BUILD)/lockstep run scenarios/examples/scaling_efficiency.lua -q --plot=scaling,breakdown --plot-dir $(BUILD) >/dev/null
 	@echo; echo "The plots as pictures: $(BUILD)/scaling_efficiency-scaling.png and -breakdown.png"
 
 test:
