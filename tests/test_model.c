@@ -312,6 +312,21 @@ TEST(a_name_that_is_nearly_right_is_suggested) {
     arena_close(arena);
 }
 
+TEST(a_name_of_a_hub_is_known_with_its_owner_and_suggested_without) {
+    static const char *const pairs[][2] = {{"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
+                                           {"meta-llama/Meta-Llama-3-8B-Instruct", "llama-3-8b"},
+                                           {"Qwen/Qwen2.5-7B-Instruct", "qwen2.5-7b"},
+                                           {"google/flan-t5-xl", "t5-v1.1-xl"}};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) EXPECT_TEXT(named(arena, pairs[i][0])->name, pairs[i][1]);
+    Problems *problems = problems_create(arena);
+    EXPECT(!find_model(arena, "llama-3.1-8b-instruct", nowhere, problems));
+    EXPECT_CONTAINS(problem_at(problems, 0)->hint, "did you mean \"llama-3.1-8b\"?");
+    EXPECT(!find_model(arena, "own/granite-9000b", nowhere, problems)); // no size of the library's
+    EXPECT(!find_model(arena, "llama-3.1-8b/", nowhere, problems));
+    arena_close(arena);
+}
+
 TEST(a_users_transformer_takes_the_usual_values_for_what_it_leaves_out) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -12,95 +12,9 @@ const Model *model_called(Reading *r, const char *name) {
     return find_model(r->arena, name, (Where){0}, problems_create(r->arena));
 }
 
-// As the library would write it: "llama3_1_8b" and "llama31_8b" are llama3.1-8b.
-static const Model *model_spelt_like(Reading *r, const char *name) {
-    const Model *model = model_called(r, name);
-    for (const char *at = name; *at && !model; at++) {
-        const char *next = at + (at[1] == '_' || at[1] == '-' ? 2 : 1);
-        if (!isdigit((unsigned char)at[0]) || !isdigit((unsigned char)*next)) continue;
-        model = model_called(r, arena_printf(r->arena, "%.*s.%s", (int)(at + 1 - name), name, next));
-    }
-    return model;
-}
-
-// "granite-3.0-8b-base": as many billions; 0: its name does not say.
-static double billions_of(const char *name) {
-    for (const char *at = name; *at; at++) {
-        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
-        char *end;
-        double number = strtod(at, &end);
-        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
-        at = end - 1;
-    }
-    return 0;
-}
-
-// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions.
-static bool is_as_large(const Model *model, const char *said) {
-    double billions = billions_of(said);
-    return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
-}
-
-// What is trained on from another model, or is called otherwise, has the other's shape.
-static const char *original_of(Reading *r, const char *name) {
-    static const char *const derived[][2] = {{"deepseek-r1-distill-qwen-", "qwen2.5-"},
-                                             {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
-                                             {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
-                                             {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
-                                             {"olmo-2-1124-", "olmo-2-"},
-                                             {"olmo-2-0325-", "olmo-2-"},
-                                             {"flan-t5-", "t5-v1.1-"},
-                                             {"bloomz-", "bloom-"},
-                                             {"qwq-", "qwen2.5-"},
-                                             {"zephyr-", "mistral-"},
-                                             {"dolly-v2-3b", "pythia-2.8b"},
-                                             {"dolly-v2-7b", "pythia-6.9b"},
-                                             {"dolly-v2-12b", "pythia-12b"},
-                                             {"phi-3.5-mini", "phi-3-mini"},
-                                             {"camembert-base", "roberta-base"},
-                                             {"electra-base", "bert-base"},
-                                             {"electra-large", "bert-large"},
-                                             {"dinov2-", "vit-"},
-                                             {"swin_t", "swin-tiny"},
-                                             {"swin_s", "swin-small"},
-                                             {"swin_b", "swin-base"},
-                                             {"swin_v2_t", "swin-v2-tiny"},
-                                             {"swin_v2_s", "swin-v2-small"},
-                                             {"swin_v2_b", "swin-v2-base"}};
-    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
-        size_t length = strlen(derived[i][0]);
-        bool whole = derived[i][0][length - 1] == '-' || !isalnum((unsigned char)name[strnlen(name, length)]);
-        if (strncasecmp(name, derived[i][0], length) == 0 && whole)
-            return arena_printf(r->arena, "%s%.100s", derived[i][1], name + length);
-    }
-    return name;
-}
-
-// "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
-static const char *library_name(Reading *r, const char *said) {
-    static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
-    const char *slash = strrchr(said, '/');
-    const char *begin = original_of(r, slash && slash[1] ? slash + 1 : said);
-    if (slash && begin != slash + 1) said = begin; // of its size, too
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
-        if (file_ends_in(begin, endings[i]))
-            begin = arena_printf(r->arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
-    for (int front = 0; front < 3 && *begin; front++) {
-        char *name = arena_printf(r->arena, "%.100s", begin);
-        while (*name) {
-            const Model *model = model_spelt_like(r, name);
-            if (model && is_as_large(model, said)) return model->name;
-            char *cut = strrchr(name, '-');
-            char *underline = strrchr(name, '_');
-            if (!cut || (underline && underline > cut)) cut = underline;
-            if (!cut) break;
-            *cut = '\0';
-            if (!strpbrk(name, "0123456789-")) break;
-        }
-        begin += strcspn(begin, "-_");
-        begin += *begin != '\0';
-    }
-    return NULL;
+static const char *published_name(Reading *r, const char *said) {
+    const Model *model = model_published(r->arena, said);
+    return model ? model->name : NULL;
 }
 
 static const char *config_beside(Reading *r, const char *name, Where where) {
@@ -298,7 +212,7 @@ static void settle_detectron(Reading *r) {
     const Heard *said = config ? config : base ? base : own;
     if (!said || heard(r, "model")) return;
     const char *name = detector_of(r, said->value), *parts = detector_of_parts(r);
-    hear(r, "model", parts && !library_name(r, name) ? parts : name, said->where);
+    hear(r, "model", parts && !published_name(r, name) ? parts : name, said->where);
 }
 
 // What of a shape follows from the software: BERT looks both ways, T5's layers are those of its halves, and OLMo counts
@@ -362,14 +276,14 @@ static const char *model_of_program(Reading *r) {
     if (!name || !file_ends_in(name, ".py")) return NULL;
     const char *slash = strrchr(name, '/');
     name = slash ? slash + 1 : name + 1;
-    return library_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
+    return published_name(r, arena_printf(r->arena, "%.*s", (int)(strlen(name) - 3), name));
 }
 
 // Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
 // NULL.
 static const char *model_as_large(Reading *r, const char *name) {
     enum { USUAL_WORDS = 160000 }; // more weigh too much in small ones
-    double wanted = 1e9 * billions_of(name), best = log(4.0 / 3);
+    double wanted = 1e9 * billions_said(name), best = log(4.0 / 3);
     const char *nearest = NULL;
     int count;
     const char *const *names = model_names(&count);
@@ -428,7 +342,7 @@ void settle_model(Reading *r) {
     settle_bare_size(r);
     const Heard *name = heard(r, "model");
     if (name && !name->value) name = NULL; // a variable that the shell is yet to be told
-    const char *spelt = spell_model(r), *same = spelt && name ? library_name(r, name->value) : NULL;
+    const char *spelt = spell_model(r), *same = spelt && name ? published_name(r, name->value) : NULL;
     if (same && has_sizes(r, model_called(r, same))) {
         hear(r, "model", same, name->where);
         return;
@@ -438,14 +352,14 @@ void settle_model(Reading *r) {
         return;
     }
     if (name) {
-        const char *config = config_beside(r, name->value, name->where), *known = library_name(r, name->value);
+        const char *config = config_beside(r, name->value, name->where), *known = published_name(r, name->value);
         if (config || known) {
             hear(r, "model", config ? config : known, name->where);
             return;
         }
     }
-    if (recipe && library_name(r, recipe)) {
-        hear(r, "model", library_name(r, recipe), heard(r, "recipe")->where);
+    if (recipe && published_name(r, recipe)) {
+        hear(r, "model", published_name(r, recipe), heard(r, "recipe")->where);
         return;
     }
     const char *of_program = name || half_spelt(r) ? NULL : model_of_program(r);

@@ -137,20 +137,9 @@ static bool hint_models(const char *name, const char *const *names, int count, P
     return problem_hint_near(problems, name, candidates, n);
 }
 
-const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
-    int count = 0;
-    if (model_is_spelt(name)) return spelt_model(arena, name, where, problems);
-    const char *const *names = model_names(&count);
+const Model *library_model(Arena *arena, const char *name) {
     const char *full = full_name(name);
-    if (!full) {
-        if (*name)
-            problem_add(problems, where, "no model is called \"%s\"", name);
-        else
-            problem_add(problems, where, "the name of a model is empty");
-        if (!hint_models(name, names, count, problems))
-            problem_hint(problems, "lockstep model list shows all %d", count);
-        return NULL;
-    }
+    if (!full) return NULL;
     if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);
     if (vision_transformer_index(full) >= 0) return vision_transformer(arena, vision_transformer_index(full), 0, 0);
     for (int i = 0; i < transformer_count; i++)
@@ -162,7 +151,30 @@ const Model *find_model(Arena *arena, const char *name, Where where, Problems *p
         if (strcmp(full, encoder_decoder_name(i)) == 0) return encoder_decoder(arena, i);
 
     static const int mnist_widths[] = {784, 512, 512, 10};
-    return model_mlp(arena, "mlp-mnist", mnist_widths, 4, where, problems);
+    return model_mlp(arena, "mlp-mnist", mnist_widths, 4, (Where){0}, problems_create(arena));
+}
+
+static const Model *unknown_model(Arena *arena, const char *name, Where where, Problems *problems) {
+    int count = 0;
+    const char *const *names = model_names(&count);
+    const Model *like = model_published(arena, name);
+    if (*name)
+        problem_add(problems, where, "no model is called \"%s\"", name);
+    else
+        problem_add(problems, where, "the name of a model is empty");
+    if (like)
+        problem_hint(problems, "did you mean \"%s\"?", like->name);
+    else if (!hint_models(name, names, count, problems))
+        problem_hint(problems, "lockstep model list shows all %d", count);
+    return NULL;
+}
+
+// With its owner a name is a hub's, and says enough.
+const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems) {
+    if (model_is_spelt(name)) return spelt_model(arena, name, where, problems);
+    const Model *model = library_model(arena, name);
+    if (!model && strchr(name, '/')) model = model_published(arena, name);
+    return model ? model : unknown_model(arena, name, where, problems);
 }
 
 const Model *model_mlp(Arena *arena, const char *name, const int *widths, int width_count, Where where,

@@ -126,8 +126,14 @@ typedef struct Model {
 // The built-in library: transformers (transformer.c), mixtures of experts (library_experts.c), image networks
 // (image_models.c, vision_transformer.c), mlp-mnist. Known by name or alias.
 const char *const *model_names(int *count);
-// NULL after "no model is called …" with did-you-mean. Image size and sequence length are set by the training.
+// Also by the name on a hub, with its owner ("meta-llama/Llama-3.1-8B"). NULL after "no model is called …" with
+// did-you-mean. Image size and sequence length are set by the training.
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems);
+
+// Of a published name: "Meta-Llama-3-8B-Instruct" without what stands before or behind the library's name, of the size
+// that it says; what is trained on from another model has the other's shape (model_published.c). NULL: none.
+const Model *model_published(Arena *arena, const char *said);
+double billions_said(const char *name); // of parameters: 8 of "granite-3.0-8b-base"; 0: it does not say
 
 typedef struct TransformerShape { // what a user writes for a model of his own; 0 = default (ffn 4 x hidden, kv_heads =
                                   // heads, …)

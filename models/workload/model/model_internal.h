@@ -27,6 +27,8 @@ const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);
 extern const int transformer_count;
 
+const Model *library_model(Arena *arena, const char *name); // by name or alias; NULL: none
+
 extern const int expert_model_count; // the library's mixtures of experts
 const char *expert_model_name(int index);
 const Model *expert_model(Arena *arena, int index);
