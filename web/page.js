@@ -281,7 +281,7 @@ async function scenarioOf(fragment) {
 
 async function share() {
     history.replaceState(null, "", await fragmentOf(text()));
-    let said = "the address is the link";
+    let said = "copy the address: it is the link";
     try {
         await navigator.clipboard.writeText(location.href);
         said = "link copied";
@@ -330,6 +330,8 @@ async function route(atFirst) {
     if (text() === SCENARIOS.gpt3) showAnswer(FIRST);
     if (atFirst) await drawn();
     await simulate();
+    if (said === null && location.hash.startsWith("#s="))
+        listProblems($("problems"), [{what: "This link cannot be read.", hint: "a part of it may be missing; what is shown is what the page begins with"}], false);
 }
 
 const put = (said) => edit(0, text().length, said);

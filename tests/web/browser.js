@@ -57,6 +57,11 @@ async function usual(width, theme) {
     return look;
 }
 
+async function brokenLink() {
+    const look = await open(1280, "light", "#s=cut off");
+    check(await until(look, PROBLEM + ".includes('This link cannot be read')"), "a link that cannot be read says so");
+}
+
 // The first picture needs no program: a folder that lacks it, and then says so.
 async function beforehand() {
     const folder = path.join(home, "part");
@@ -275,6 +280,7 @@ async function course() {
     await beforehand();
     const look = await usual(1280, "light");
     await mistakes(look);
+    await brokenLink();
     await answers(look);
     await usual(390, "dark");
     await course();
