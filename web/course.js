@@ -187,7 +187,7 @@ async function openProblem(id, atFirst) {
     $("p-ask").textContent = told.ask;
     $("p-task").textContent = told.task;
     $("source").open = true;
-    $("source").querySelector("pre").textContent = told.text.split(/^-{20,}\n/m)[1];
+    $("source").querySelector("pre").replaceChildren(...told.text.split(/^-{20,}\n/m)[1].trimEnd().split("\n").map(lineOf));
     $("p-settings").replaceChildren(...told.settings.map(fieldOf));
     showGuessing();
     markWords($("p-question"), $("p-ask"), $("p-task"));
@@ -196,6 +196,13 @@ async function openProblem(id, atFirst) {
     if (!atFirst) $("p-title").focus({preventScroll: true});
     const known = progress()[id] || {};
     if (known.guess) await takeGuess(known.guess, known);
+}
+
+// A line of a scenario: where it is too long, it goes on further in than it began.
+function lineOf(text) {
+    const line = make("span", {className: "line"}, text + "\n");
+    line.style.setProperty("--in", Math.min(4, text.search(/\S|$/)) + 4 + "ch");
+    return line;
 }
 
 // The field of a guess; with what was right beside it once it is given.

@@ -15,7 +15,7 @@ function showTimeline(said) {
     to = end_s;
     const beside_s = point.step_time_s.p50 - end_s;
     $("timeline").querySelector("figcaption").replaceChildren("The step in time, " + (answer.layout === null ? "rank by rank" : "one GPU of each stage"),
-        ...beside_s > 0.005 * end_s ? [make("small", {}, "without the " + seconds(beside_s) + " that software loses beside it")] : []);
+        ...beside_s > 0.005 * end_s ? [make("small", {}, "without the " + seconds(beside_s) + " that software loses")] : []);
     $("causes").replaceChildren(...[...new Set(bars.map((bar) => bar.cause))].map((cause) => {
         const item = document.createElement("li"), key = document.createElement("span");
         key.className = "key";
