@@ -334,3 +334,9 @@ TEST(the_page_has_the_programs_names_of_causes) {
     }
     arena_close(arena);
 }
+
+TEST(a_sheet_says_whose_numbers_it_has) {
+    char said[40000];
+    EXPECT_INT(test_shell("$LOCKSTEP lesson sheet --track 2 --seed 7 --json", said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "\"title\": \"The course, numbers of seed 7\"");
+}

@@ -388,6 +388,7 @@ TEST(a_drawing_moves_every_chunk_and_needs_nothing_else) {
     expect_sound(svg);
     EXPECT_INT(count_of(svg, "class=\"m m"), 24); // 2 (n - 1) steps of n chunks
     EXPECT_INT(count_of(svg, "<g class=\"a"), 24);
+    EXPECT_CONTAINS(svg, ".m{opacity:0;fill:none;"); // the figure below a message can be read
     arena_close(arena);
 }
 
@@ -402,5 +403,7 @@ TEST(a_drawing_of_a_program_has_its_bars_and_its_deadlock) {
     expect_sound(svg);
     EXPECT_CONTAINS(svg, "A &amp; &lt;B&gt;");
     EXPECT_CONTAINS(svg, "rank 0 → rank 1 → rank 0");
+    EXPECT_CONTAINS(svg, ">Compute</text>");      // what the colour of F stands for
+    EXPECT(!strstr(svg, ">Sends and receives<")); // none was through
     unload(&loaded);
 }

@@ -148,6 +148,7 @@ async function writeCode() {
     }
     $("code-state").textContent = lines ? "Hand in " + file + ": each of its lines bears your name." : "Nothing is solved yet.";
     $("code-text").value = lines;
+    $("code-text").rows = Math.min(16, Math.max(3, lines.split("\n").length));
     $("code-save").download = file;
     $("code-save").href = URL.createObjectURL(new Blob([lines], {type: "text/plain"}));
     for (const id of ["code-text", "code-copy", "code-save"]) $(id).hidden = !lines;
@@ -186,7 +187,7 @@ async function openProblem(id, atFirst) {
     $("p-ask").textContent = told.ask;
     $("p-task").textContent = told.task;
     $("source").open = true;
-    $("source").querySelector("pre").textContent = told.text.split(/^-{20,}\n/m)[1];
+    $("source").querySelector("pre").replaceChildren(...told.text.split(/^-{20,}\n/m)[1].trimEnd().split("\n").map(lineOf));
     $("p-settings").replaceChildren(...told.settings.map(fieldOf));
     showGuessing();
     markWords($("p-question"), $("p-ask"), $("p-task"));
@@ -195,6 +196,13 @@ async function openProblem(id, atFirst) {
     if (!atFirst) $("p-title").focus({preventScroll: true});
     const known = progress()[id] || {};
     if (known.guess) await takeGuess(known.guess, known);
+}
+
+// A line of a scenario: where it is too long, it goes on further in than it began.
+function lineOf(text) {
+    const line = make("span", {className: "line"}, text + "\n");
+    line.style.setProperty("--in", Math.min(4, text.search(/\S|$/)) + 4 + "ch");
+    return line;
 }
 
 // The field of a guess; with what was right beside it once it is given.
@@ -245,7 +253,16 @@ function fieldOf(setting) {
     else if (may_be) field = make("select", {id}, ...may_be.split(", ").map((value) => new Option(value)));
     else field = make("input", {id, type: "text", autocomplete: "off", spellcheck: false, inputMode: quoted(setting.value) ? "text" : "decimal"});
     field.value = plain(setting.value);
+    const help = make("small", {id: id + "-help"});
+    const explain = (fault) => {
+        help.className = fault ? "worse" : "";
+        help.textContent = fault || (may_be ? setting.help.replace(/ ?\(lockstep [^)]*\)/, "") : setting.help);
+        if (setting.free) field.setAttribute("aria-invalid", fault ? "true" : "false");
+    };
     const listens = () => {
+        const fault = faultOf(setting, field.value);
+        explain(fault);
+        if (fault) return void document.querySelector(".answer").classList.add("stale");
         lesson.set[setting.name] = like(setting.value, field.value);
         if (lesson.set[setting.name] === setting.value) delete lesson.set[setting.name];
         keepOf(lesson.id, {set: {...lesson.set}});
@@ -253,12 +270,24 @@ function fieldOf(setting) {
         clearTimeout(resting);
         simulate();
     };
+    explain("");
     if (setting.free) field.addEventListener("input", listens);
-    return make("div", {className: setting.free ? "setting free" : "setting"}, make("label", {htmlFor: id}, setting.name), field, make("small", {}, may_be ? setting.help.replace(/ ?\(lockstep [^)]*\)/, "") : setting.help));
+    field.setAttribute("aria-describedby", help.id);
+    return make("div", {className: setting.free ? "setting free" : "setting"}, make("label", {htmlFor: id}, setting.name), field, help);
+}
+
+// Why what is typed cannot be meant. A whole number's least and most stand at the end of what the program says of it.
+function faultOf(setting, typed) {
+    const range = setting.help.match(/, (\d+) to (\d+)$/), number = Number(typed);
+    if (!typed.trim()) return setting.name + " is empty: at first it was " + plain(setting.value) + ".";
+    if (quoted(setting.value) || /^(true|false)$/.test(setting.value)) return "";
+    if (range && !(Number.isInteger(number) && number >= range[1] && number <= range[2])) return setting.name + " is a whole number from " + range[1] + " to " + range[2] + ".";
+    return Number.isFinite(number) && /^[-+.\de]+$/i.test(typed.trim()) ? "" : setting.name + " is a number, such as " + setting.value + ".";
 }
 
 async function checkChange() {
-    const of = lesson;
+    const of = lesson, invalid = $("p-settings").querySelector("[aria-invalid=true]");
+    if (invalid) return invalid.focus(); // which reads out what is wrong
     $("check").disabled = true;
     const told = await tell(["check", FILE], fileOf(of));
     $("check").disabled = false;

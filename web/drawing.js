@@ -34,7 +34,7 @@ const CLASSES = {
 };
 const looked = (looks, name) => looks[name] || [name, "#c3c8ce"];
 
-const AGAINST = {pinned: "what is pinned", "at first": "the first"};
+const AGAINST = {pinned: "what is pinned", "at first": "the start"};
 
 function change(now, then, moreIsBetter) {
     const span = document.createElement("span"), share = now / then - 1;
@@ -63,9 +63,9 @@ function showFacts() {
     if (time && p.ran !== false) facts.push(fact("Step", seconds(time.p50), seconds(time.p5) + " to " + seconds(time.p95), time.p50, of(q.step_time_s, "p50"), false));
     const rate = p.tokens_per_s ? ["tokens_per_s", "tokens/s"] : ["samples_per_s", "samples/s"];
     if (p[rate[0]]) facts.push(fact("Throughput", figure(p[rate[0]], 3), rate[1], p[rate[0]], q[rate[0]], true));
-    if (p.mfu) facts.push(fact("MFU", percent(p.mfu), "of the peak is the model", p.mfu, q.mfu, true));
+    if (p.mfu) facts.push(fact("MFU", percent(p.mfu), "of the GPUs' peak", p.mfu, q.mfu, true));
     if (p.efficiency_vs_ideal) facts.push(fact("Compute", percent(p.efficiency_vs_ideal), "of the step", p.efficiency_vs_ideal, q.efficiency_vs_ideal, true));
-    if (memory.peak) facts.push(fact("Memory", gib(memory.peak) + " GiB", "of " + gib(memory.capacity), memory.peak, of(q.memory_bytes, "peak"), false));
+    if (memory.peak) facts.push(fact("Memory", gib(memory.peak) + " GiB", "of " + gib(memory.capacity) + " GiB", memory.peak, of(q.memory_bytes, "peak"), false));
     if (p.power_watts) facts.push(fact("Power", watts(p.power_watts), "at the wall", p.power_watts, q.power_watts, false));
     if (p.goodput) facts.push(fact("Goodput", percent(p.goodput), "of the time is progress", p.goodput, q.goodput, true));
     if (p.days) facts.push(fact("The whole run", seconds(86400 * p.days), p.days_range ? seconds(86400 * p.days_range.p5) + " to " + seconds(86400 * p.days_range.p95) : "for all its data", p.days, q.days, false));
@@ -114,8 +114,8 @@ function showStack(id, parts, whole_value, looks, say, then, of) {
         key.style.background = look[1];
         row.insertCell().append(key, look[0]);
         row.insertCell().textContent = say(value);
-        row.insertCell().textContent = (100 * value / of).toFixed(1) + " %";
-        if (differs) row.insertCell().textContent = say(was) === say(value) ? "" : say(was);
+        row.insertCell().textContent = of > 0 ? percent(value / of) : "";
+        if (differs) row.insertCell().textContent = say(was);
     }
     const bars = [bar(parts, least)];
     if (whole_value && whole_value < sum) { // where the capacity ends
@@ -142,7 +142,7 @@ function drawNothing() {
     $("lead").textContent = "";
     for (const id of ["facts", "cautions", "problems", "faults"]) $(id).replaceChildren();
     for (const figure of document.querySelectorAll(".answer figure")) figure.hidden = true;
-    document.querySelector(".answer").classList.remove("stale");
+    document.querySelector(".answer").classList.remove("stale", "waiting");
 }
 
 function draw() {

@@ -164,13 +164,20 @@ function changed() {
 }
 
 async function simulate() {
-    const mine = ++asked, now = era, said = text();
+    const mine = ++asked, now = era, said = text(), late = setTimeout(() => mine === asked && showWaiting(true), 400);
     const reply = await first.ask(["run", FILE, "--json"], said);
+    clearTimeout(late);
     if (!reply || now !== era) return; // a newer one took its place, or another scenario is open
     showAnswer(reply);
     if (mine !== asked) return;
     $("state").textContent = reply.ms ? "answered in " + Math.round(reply.ms) + " ms" : "";
     resting = setTimeout(() => (sayAnswer(), afterwards(mine, said)), 120);
+}
+
+// What is on show is of before, for longer than one would take for at once.
+function showWaiting(waits) {
+    document.querySelector(".answer").classList.toggle("waiting", waits);
+    if (waits) $("state").textContent = "simulating";
 }
 
 // For who sees and for who has it read out.
@@ -243,6 +250,7 @@ function showAnswer(reply) {
     const said = firstOf(reply);
     showProblems(said ? "" : reply.err || "error: no answer");
     document.querySelector(".answer").classList.toggle("stale", !said);
+    showWaiting(false);
     if (!said) return;
     answer = said;
     point = said.step_time_s || said.ran === false ? said : (said.points || [])[said.points ? said.points.length - 1 : 0] || null;
@@ -273,7 +281,7 @@ async function scenarioOf(fragment) {
 
 async function share() {
     history.replaceState(null, "", await fragmentOf(text()));
-    let said = "the address is the link";
+    let said = "copy the address: it is the link";
     try {
         await navigator.clipboard.writeText(location.href);
         said = "link copied";
@@ -283,7 +291,7 @@ async function share() {
 
 async function report() {
     say("writing the report");
-    const reply = await second.ask(["report", "run", FILE, "-o", "report.html"], text(), "report.html");
+    const reply = await tutor.ask(["report", "run", FILE, "-o", "report.html"], text(), "report.html");
     if (!reply) return;
     if (!reply.wrote) return showProblems(reply.err || "error: no report");
     const link = document.createElement("a");
@@ -322,6 +330,8 @@ async function route(atFirst) {
     if (text() === SCENARIOS.gpt3) showAnswer(FIRST);
     if (atFirst) await drawn();
     await simulate();
+    if (said === null && location.hash.startsWith("#s="))
+        listProblems($("problems"), [{what: "This link cannot be read.", hint: "a part of it may be missing; what is shown is what the page begins with"}], false);
 }
 
 const put = (said) => edit(0, text().length, said);

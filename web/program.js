@@ -1,6 +1,7 @@
 // The program, asked in workers that may be ended.
 const $ = (id) => document.getElementById(id);
 const MOST_SECONDS = 20; // of one question; then its worker is ended
+const OUTDATED_SECONDS = 2; // of one question while a newer one waits
 const FILE = "scenario.lua";
 
 // Resolves once what is on the page now can be seen.
@@ -27,7 +28,8 @@ async function compile() {
 }
 const program = () => compiled = compiled || compile();
 
-// One question at a time. While one is asked, the newest of those that come waits, and the others are dropped: null.
+// One question at a time. While one is asked, the newest of those that come waits, and the others are dropped: null. One that
+// is outdated and takes long is dropped too, so that a change is not kept waiting by a mistake before it.
 class Room {
     constructor() { this.number = 0; }
 
@@ -51,14 +53,22 @@ class Room {
 
     end(answer) {
         clearTimeout(this.clock);
+        clearTimeout(this.outdated);
         const done = this.done, next = this.waits;
-        this.done = this.waits = null;
-        if (done) done({...answer, ms: performance.now() - this.since});
+        this.done = this.waits = this.outdated = null;
+        if (done) done(answer && {...answer, ms: performance.now() - this.since});
         if (next) this.begin(next.question, next.done);
+    }
+
+    drop() {
+        this.worker.terminate();
+        this.worker = null;
+        this.end(null);
     }
 
     async begin(question, done) {
         this.done = done;
+        this.since = 0;
         try {
             if (!this.worker) await this.start();
         } catch (error) {
@@ -69,6 +79,7 @@ class Room {
             1000 * MOST_SECONDS);
         this.since = performance.now();
         this.worker.postMessage({number: this.number, ...question});
+        if (this.waits) this.dropLater();
     }
 
     ask(words, text, wanted) {
@@ -77,7 +88,12 @@ class Room {
             if (!this.done) return this.begin(question, done);
             if (this.waits) this.waits.done(null);
             this.waits = {question, done};
+            if (this.since) this.dropLater();
         });
     }
+
+    dropLater() {
+        this.outdated = this.outdated || setTimeout(() => this.drop(), Math.max(0, 1000 * OUTDATED_SECONDS - (performance.now() - this.since)));
+    }
 }
-const first = new Room(), second = new Room(), tutor = new Room(); // the answer; what is drawn once nothing moves any more; the course
+const first = new Room(), second = new Room(), tutor = new Room(); // the answer; what is drawn once nothing moves any more; the course and reports

@@ -3,7 +3,7 @@
 let bars = [], rows = [], events = [0], from = 0, to = 1, end_s = 1;
 
 function showTimeline(said) {
-    bars = said && said.timeline ? said.timeline : [];
+    bars = said && said.timeline && !(film && film.holds) ? said.timeline : []; // chunk by chunk it is there already
     rows = [...new Set(bars.flatMap((bar) => [bar.row.replace(/ transfers$/, ""), bar.row]))].sort((a, b) => a.localeCompare(b, "en", {numeric: true}));
     $("timeline").hidden = bars.length === 0;
     if (bars.length === 0) return;
@@ -15,7 +15,7 @@ function showTimeline(said) {
     to = end_s;
     const beside_s = point.step_time_s.p50 - end_s;
     $("timeline").querySelector("figcaption").replaceChildren("The step in time, " + (answer.layout === null ? "rank by rank" : "one GPU of each stage"),
-        ...beside_s > 0.005 * end_s ? [make("small", {}, "without the " + seconds(beside_s) + " that software loses beside it")] : []);
+        ...beside_s > 0.005 * end_s ? [make("small", {}, "without the " + seconds(beside_s) + " that software loses")] : []);
     $("causes").replaceChildren(...[...new Set(bars.map((bar) => bar.cause))].map((cause) => {
         const item = document.createElement("li"), key = document.createElement("span");
         key.className = "key";
@@ -49,7 +49,8 @@ function paint() {
     pen.scale(ratio, ratio);
     pen.font = "12px " + getComputedStyle(document.body).fontFamily;
     const units = rows.reduce((sum, row) => sum + (isThin(row) ? 0.42 : 1), 0), unit = low / units, tops = {};
-    let at = 0;
+    const each = Math.ceil(12 / (unit * (1 + 0.42 * (rows.some(isThin) ? 1 : 0)))); // of so many rows one has room for its name
+    let at = 0, index = 0;
     for (const row of rows) {
         const tall = unit * (isThin(row) ? 0.42 : 1);
         tops[row] = [at, Math.max(1, tall - (isThin(row) ? 3 : 1))];
@@ -58,7 +59,7 @@ function paint() {
             pen.fillStyle = ink("idle");
             pen.fillRect(left, tops[row][0], width - left, tops[row][1]);
             pen.fillStyle = ink("quiet");
-            pen.fillText(named(row), 0, tops[row][0] + tops[row][1] / 2 + 4, left - 6);
+            if (index++ % each === 0) pen.fillText(named(row), 0, Math.max(10, tops[row][0] + tops[row][1] / 2 + 4), left - 6);
         }
     }
     const x = (s) => left + (width - left) * (s - from) / (to - from);

@@ -23,6 +23,7 @@ typedef struct FilmBar {
     bool leads;           // the bar that represents the transfer, of all bars of its meeting
     bool is_critical;     // on the path that decided the end
     uint32_t color;       // 0xRRGGBB
+    const char *cause;    // what its colour stands for; NULL: nothing
     const char *name;     // short: "F3"; "" none
     const char *says;     // in its row: "forward of micro-batch 3", "sends chunk 2 to 1"
     const char *event;    // alone: "chunk 2, 0 to 1"; NULL: the row and `says`

@@ -2,6 +2,7 @@
 // final state is shown.
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "results/film/film.h"
 #include "results/page/report_page.h"
@@ -34,7 +35,7 @@ typedef struct Drawing {
 } Drawing;
 
 static double percent(const Drawing *d, SimTime time) {
-    return 100 * PLAYED * (d->film->end ? (double)time / (double)d->film->end : 1);
+    return d->film->end ? 100 * PLAYED * (double)time / (double)d->film->end : 0;
 }
 
 static int number_of(Drawing *d, Times *times, SimTime from, SimTime to) {
@@ -119,9 +120,31 @@ static void draw_bar(const Drawing *d, const FilmBar *bar) {
     fputc('\n', d->out);
 }
 
+// What the colours of bars stand for, above the rows, as far as there is room.
+static void draw_key(const Drawing *d) {
+    const Film *film = d->film;
+    const char *drawn[20];
+    int count = 0;
+    double x = LEFT, room = WIDTH - RIGHT;
+    for (int i = 0; i < film->bars.count; i++) {
+        const FilmBar *bar = &film->bars.items[i];
+        bool known = !bar->cause || bar->kind == FILM_WAIT || bar->end > film->end;
+        for (int n = 0; n < count && !known; n++) known = strcmp(drawn[n], bar->cause) == 0;
+        if (known || count == 20) continue;
+        drawn[count++] = bar->cause;
+        double wide = 17 + paper_text_width(bar->cause) + 16;
+        if (x + wide > room) return;
+        fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" fill=\"#%06x\"/>", x, TOP + 1,
+                bar->color);
+        write_text(d, x + 17, TOP + 11, " class=\"q\"", bar->cause);
+        x += wide;
+    }
+}
+
 static void draw_bars_of(Drawing *d) {
     const Film *film = d->film;
     double bottom = cell_y(d, film->row_count), width = WIDTH - LEFT - RIGHT;
+    draw_key(d);
     for (int row = 0; row < film->row_count; row++) {
         write_text(d, LEFT - 12, cell_y(d, row) + 0.35 * (d->row_height - 4) + 4, " class=\"e\"", film->rows[row]);
         fprintf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#eef1f4\"/>\n", LEFT,
@@ -133,7 +156,7 @@ static void draw_bars_of(Drawing *d) {
             "<rect class=\"now\" x=\"%.1f\" y=\"%.1f\" width=\"2\" height=\"%.1f\"/>\n",
             LEFT, cell_y(d, 0) - 2, width + 4, bottom - cell_y(d, 0) + 2, LEFT, cell_y(d, 0) - 2,
             bottom - cell_y(d, 0) + 2);
-    for (int i = 0; i <= 4; i++)
+    for (int i = 0; i <= 4 && film->end > 0; i++)
         write_text(d, LEFT + width * i / 4, bottom + 14,
                    i == 4 ? " class=\"q e\""
                    : i    ? " class=\"q c\""
@@ -154,7 +177,8 @@ static void write_style(const Drawing *d) {
     FILE *out = d->out;
     fputs("<style>text{font:13px system-ui,sans-serif;fill:#10243d}text[fill=\"#ffffff\"]{fill:#fff}.t{font-size:20px;"
           "font-weight:600}.q{fill:#56606b}.w{fill:#a3241c;font-weight:600}.c{text-anchor:middle}.e{text-anchor:end}"
-          ".m{opacity:0;fill:#d5482a}.p{stroke:#a3241c;stroke-width:2}.v{fill:#fff;opacity:0}.now{fill:#a3241c;"
+          ".m{opacity:0;fill:none;stroke:#d5482a;stroke-width:2}.p{stroke:#a3241c;stroke-width:2}.v{fill:#fff;opacity:"
+          "0}.now{fill:#a3241c;"
           "opacity:0}.bar{fill:#2f5c9e;transform-box:fill-box;transform-origin:left}\n"
           "@media (prefers-reduced-motion:no-preference){\n",
           out);
@@ -201,7 +225,7 @@ bool film_svg(Arena *arena, FILE *out, const Film *film, Problems *problems) {
     Drawing d = {.arena = arena, .film = film};
     if (!has_room(film, problems)) return false;
     d.row_height = fmin(44, fmax(12, 400.0 / film->row_count));
-    d.cell = film->chunk_count ? fmin(2 * d.row_height, (WIDTH - LEFT - RIGHT) / film->chunk_count) : 0;
+    d.cell = film->chunk_count ? fmin(5 * d.row_height, (WIDTH - LEFT - RIGHT) / film->chunk_count) : 0;
     d.height = TOP + 20 + film->row_count * d.row_height + FOOT;
     d.seconds = fmin(30, fmax(8, 0.5 * film->frame_count));
     TextStream body = text_stream_open(); // the style depends on the body
@@ -211,7 +235,7 @@ bool film_svg(Arena *arena, FILE *out, const Film *film, Problems *problems) {
                arena_printf(arena, "%s%s", text_time(arena, step_seconds(film->end)),
                             film->chunk_count
                                 ? ". A figure says of how many ranks a chunk has the parts; green: as it is to "
-                                  "be"
+                                  "be; a red frame: on its way"
                             : film->stands_still ? ""
                                                  : ". Framed in red: the critical path"));
     if (film->chunk_count)

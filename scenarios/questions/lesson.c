@@ -261,10 +261,14 @@ static void add_sheet_answers(CourseTable *table, Lesson *lesson) {
     add_lesson(table, lesson);
 }
 
+static const char *seed_text(const Lesson *lesson) {
+    return arena_printf(lesson->arena, "%lld", (long long)option_count(lesson->options, "seed", 1));
+}
+
 static void take_sheet(CourseTable *table, void *context) {
     Lesson *lesson = context;
     if (is_refused(table, lesson)) return;
-    answer_title(lesson->answer, "The course");
+    answer_title(lesson->answer, arena_printf(lesson->arena, "The course, numbers of seed %s", seed_text(lesson)));
     answer_open_list(lesson->answer, "problems", NULL);
     for (int i = 1; i <= course_items(table); i++) {
         course_enter_item(table, i);
@@ -368,10 +372,6 @@ typedef struct Ask {
     int least, most; // arguments behind the word
     bool (*ask)(Lesson *lesson, const char *const *arguments, int count);
 } Ask;
-
-static const char *seed_text(const Lesson *lesson) {
-    return arena_printf(lesson->arena, "%lld", (long long)option_count(lesson->options, "seed", 1));
-}
 
 static const char *track_text(const Lesson *lesson) {
     return option_given(lesson->options, "track")

@@ -218,8 +218,9 @@ static void fill(Asking *asking, const Film *film, const Choice *choice) {
     if (choice->is_drawn)
         add_drawing(answer, arena, film, choice->first);
     else
-        answer_say(answer, NULL, "%s: %d frames in %s%s%s", film->title, film->frame_count,
-                   text_time(arena, step_seconds(film->end)), film->beside_end ? film->beside_end : "",
+        answer_say(answer, NULL, "%s: %d frame%s in %s%s%s", film->title, film->frame_count,
+                   film->frame_count == 1 ? "" : "s", text_time(arena, step_seconds(film->end)),
+                   film->beside_end ? film->beside_end : "",
                    film->stands_still ? ", and then it stands still: a deadlock" : "");
     if (choice->is_drawn) answer_detail(answer, FOR_PROGRAMS);
     const FilmState **all = ARENA_ARRAY(arena, const FilmState *, choice->last - choice->first + 1);

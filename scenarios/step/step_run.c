@@ -2,6 +2,7 @@
 #include "models/workload/cost/cost.h"
 #include "results/view.h"
 #include "scenarios/step/step_film.h"
+#include "scenarios/study/study.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/longest.h"
@@ -44,6 +45,7 @@ static void on_span(void *owner, const RunSpan *span) {
                    .is_side = span->stream > 0,
                    .leads = span->first,
                    .color = look_of_cause(cause_names[span->cause], span->cause).color,
+                   .cause = program_title(span->cause),
                    .name = name,
                    .says = name,
                    .plan = plan,
@@ -191,6 +193,12 @@ static const char *const *name_rows(Arena *arena, const SpanSet *set) {
     return rows;
 }
 
+static const char *title_of_category(const char *name) {
+    for (int cause = 0; cause < CAUSE_COUNT; cause++)
+        if (strcmp(cause_names[cause], name) == 0) return cause_titles[cause];
+    return name;
+}
+
 static FilmBar bar_of(Arena *arena, const SpanSet *set, const Span *span, int first_track) {
     const char *name = set->names[span->name];
     FilmBar bar = {.row = set->tracks[span->track].process,
@@ -199,6 +207,7 @@ static FilmBar bar_of(Arena *arena, const SpanSet *set, const Span *span, int fi
                    .is_side = span->track > first_track,
                    .leads = true, // of its meeting there may be others: film_of_spans
                    .color = look_of_cause(set->categories[span->category], span->category).color,
+                   .cause = title_of_category(set->categories[span->category]),
                    .name = "",
                    .says = text_lower_first(arena, name),
                    .start = span->start,
@@ -216,9 +225,12 @@ static FilmBar bar_of(Arena *arena, const SpanSet *set, const Span *span, int fi
 static FilmBar bar_of_pass(Arena *arena, const SpanSet *set, const Span *pass, int first_track, bool chunks) {
     static const char *const causes[] = {
         [SPAN_FORWARD] = "forward", [SPAN_BACKWARD] = "backward", [SPAN_BACKWARD_OF_WEIGHTS] = "weight-gradient"};
+    static const char *const titles[] = {
+        [SPAN_FORWARD] = "Forward", [SPAN_BACKWARD] = "Backward", [SPAN_BACKWARD_OF_WEIGHTS] = "Weight gradients"};
     FilmBar bar = bar_of(arena, set, pass, first_track);
     Look look = look_of_cause(causes[pass->kind], 0);
     bar.color = look.color;
+    bar.cause = titles[pass->kind];
     bar.name = arena_printf(arena, "%s%d", look.brief, pass->micro_batch + 1);
     bar.says = arena_printf(arena, "%s of micro-batch %d", set->names[pass->name], pass->micro_batch + 1);
     if (chunks) bar.says = arena_printf(arena, "%s, chunk %d", bar.says, pass->chunk);

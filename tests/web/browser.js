@@ -57,6 +57,11 @@ async function usual(width, theme) {
     return look;
 }
 
+async function brokenLink() {
+    const look = await open(1280, "light", "#s=cut off");
+    check(await until(look, PROBLEM + ".includes('This link cannot be read')"), "a link that cannot be read says so");
+}
+
 // The first picture needs no program: a folder that lacks it, and then says so.
 async function beforehand() {
     const folder = path.join(home, "part");
@@ -84,6 +89,12 @@ async function mistakes(look) {
     check(await until(look, "/rank 0 sends and receives/.test(document.getElementById('now').textContent.replace('waits: ', ''))"), "a program that moves beside a main stream that does nothing has a timeline");
     await look("(() => { const s = document.getElementById('preset'); s.value = 'ethernet'; s.dispatchEvent(new Event('change')); })()");
     check(await until(look, PROBLEM + " === '' && /gpt2/.test(document.getElementById('lead').textContent)"), "and the page goes on");
+    await look("window.raised = ''; new MutationObserver(() => window.raised += " + PROBLEM + ").observe(document.getElementById('problems'), {childList: true})");
+    await look(put("while true do end"));
+    check(await until(look, "document.querySelector('.answer.waiting') !== null"), "what is of before says so while something is simulated");
+    await look("(() => { const s = document.getElementById('preset'); s.value = 'llama8b'; s.dispatchEvent(new Event('change')); })()");
+    check(await until(look, "/llama/.test(document.getElementById('lead').textContent) && !document.querySelector('.answer.waiting')"), "the next answer comes");
+    check(await look("window.raised") === "", "and does not wait for what it replaced, but: " + await look("window.raised"));
 }
 
 // WORKER and PROGRAM are the page's.
@@ -147,7 +158,7 @@ const CHECK = "document.getElementById('check').click()";
 async function solve(look, problem) {
     await look(HASH(problem.id));
     check(await until(look, ON_SHOW(problem.id)), problem.id + " is asked");
-    check(await look("[...document.querySelectorAll('.answer > *')].every((part) => part.id === 'source' || !part.offsetParent)"),
+    check(await look("[...document.querySelectorAll('.answer > *')].every((part) => !part.offsetParent === !['source', 'not-yet'].includes(part.id))"),
         problem.id + " shows no answer before there is a guess");
     await look(guess(problem.answer.split(" ")[0]));
     check(await until(look, GUESSED) && await look(`/right\\.$/.test(${VERDICT})`), problem.id + ": the right guess is right");
@@ -157,6 +168,20 @@ async function solve(look, problem) {
     check(await until(look, `${RESULT} !== ""`) && await look(`/^Solved.*Notice.*Formula.*Measured/s.test(${RESULT})`), problem.id + " is solved");
     check(await look("document.documentElement.scrollWidth <= innerWidth"), problem.id + " is not wider than the window");
     check(await look("[...document.querySelectorAll('.term')].every((term) => getComputedStyle(term).display === 'inline')"), problem.id + ": words that are told stand in their line");
+}
+
+// What cannot be meant is told below its field; neither the picture nor the check take it.
+async function absurd(look) {
+    const help = "document.getElementById('set-kib-help')", said = (words) => `${help}.className === "worse" && ${help}.textContent.includes(${JSON.stringify(words)})`;
+    for (const [typed, words] of [["", "is empty"], ["abc", "is a number"], ["\"; x", "is a number"]]) {
+        await look(set("kib", typed));
+        check(await look(said(words)), "2.2: kib = " + typed + " is told so");
+    }
+    await look("document.getElementById('p-result').replaceChildren(); " + CHECK);
+    check(await look(`document.activeElement.id === "set-kib" && ${RESULT} === ""`), "and leads back to its field");
+    check(await look("document.querySelector('.answer.stale') !== null && document.getElementById('faults').textContent === ''"), "and the answer is that of before");
+    await look(set("kib", "65536"));
+    check(await until(look, `${help}.className === "" && !document.querySelector('.answer.stale')`), "a number is taken");
 }
 
 // A program written by hand: traffic behind compute, and by the names that the check has.
@@ -220,7 +245,8 @@ async function course() {
     for (const problem of problems) {
         await solve(look, problem);
         if (problem.id === "2.6") await overlap(look);
-        if (problem.id === "2.2") check(await look("/^×[0-9]+ against the first/.test(document.querySelector('#facts dd > :last-child').textContent)"), "many times as much is not said in hundredths");
+        if (problem.id === "2.2") check(await look("/^×[0-9]+ against the start/.test(document.querySelector('#facts dd > :last-child').textContent)"), "many times as much is not said in hundredths");
+        if (problem.id === "2.2") await absurd(look);
         if (problem.id === "2.7") check(await until(look, TIMELINE), "2.7 has a timeline");
         if (problem.id === "4.2") check(await until(look, TIMELINE + " && /without the [0-9.]+ ms that software loses/.test(document.getElementById('timeline').textContent)"), "4.2 says what its timeline leaves out");
     }
@@ -254,6 +280,7 @@ async function course() {
     await beforehand();
     const look = await usual(1280, "light");
     await mistakes(look);
+    await brokenLink();
     await answers(look);
     await usual(390, "dark");
     await course();

@@ -1,10 +1,11 @@
 local say = ...
 return {
   title = "BLOOM's layout",
-  question = "BigScience trained BLOOM (176 B; GPT-3's shape stands in for it) on 384 A100: a batch of 2,048 sequences, tensor parallel 4, 12 stages, 8 replicas with ZeRO 1. A colleague would rather have "
-    .. "$tp GPUs for each matrix and $pp stages.",
-  ask = "What MFU does the colleague's layout attain, in percent?",
-  task = "Choose tp and pp, 48 GPUs a replica together, so that a step is shorter by 2 % at least.",
+  question = "BigScience trained BLOOM, a model of 176 billion parameters, on 384 A100; GPT-3, which has nearly its shape, stands for it here. 8 replicas share a batch of "
+    .. "2,048 sequences. Each replica has 48 GPUs: a pipeline of 12 stages, with 4 GPUs for each matrix (tensor parallel 4). All activations are computed twice. "
+    .. "A colleague wants $tp GPUs for each matrix and $pp stages.",
+  ask = "What MFU does the colleague's layout reach, in percent?",
+  task = "Choose tp and pp so that a step is at least 2 % shorter. A replica keeps its 48 GPUs: tp x pp = 48.",
   numbers = { tp = { 2 }, pp = { 24 } },
   settings = {
     { "tp", nil, "GPUs that share a matrix" },

@@ -287,7 +287,8 @@ end
 
 local function shown(p, value)
   local guess = p.said.guess
-  return guess.choices and tostring(value) or (math.abs(value) >= 1000 and "%.0f %s" or "%.3g %s"):format(value, guess.unit)
+  local whole = guess.choices == nil and math.abs(value) >= 1000 and math.abs(value) < 1e9
+  return guess.choices and tostring(value) or (whole and "%.0f %s" or "%.3g %s"):format(value, guess.unit)
 end
 
 local units = {                                    -- that may be said in place of a problem's own, in one of its kind
@@ -321,7 +322,9 @@ local function slip_of(p, guess)
   if said.most and guess > said.most then return ("the guess is %d %s at most"):format(said.most, said.unit) end
   local factor = guess / truth_of(p)
   if factor < 999 and factor > 1 / 999 then return nil end
-  return ("%s is off by a factor of a thousand or more: is it in %s?"):format(shown(p, guess), said.unit)
+  local kind = units[said.unit]
+  local remedy = kind and (kind[1] == "time" or kind[1] == "bytes") and (": is it in %s?"):format(said.unit) or ""
+  return ("%s is off by a factor of a thousand or more%s"):format(shown(p, guess), remedy)
 end
 
 -- ---- Changes.
@@ -627,11 +630,12 @@ local function figures(new, old)
     if moved(one) ~= moved(other) then return moved(one) > moved(other) end
     return one.name < other.name
   end)
+  if #rows > 0 and moved(rows[1]) == 0 then rows = {} end -- a step as it was: what changed is its days
   for i, cause in ipairs(rows) do
     row("  " .. titles[cause.name], "time", cause.old, cause.new)
     list[#list].more = i > 3
   end
-  for _, figure in ipairs { { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
+  for _, figure in ipairs { { "goodput", "share" }, { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
                             { "cost_per_run", "money" }, { "energy", "kwh" } } do
     local a, b = old[figure[1]], new[figure[1]]
     if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then

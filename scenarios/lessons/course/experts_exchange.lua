@@ -1,13 +1,14 @@
 local say = ...
 return {
   title = "Where tokens travel",
-  question = "Mixtral 8x7B on 64 H100, its experts spread over 8 GPUs, $tp GPUs sharing each matrix, 16 micro-batches a step. Two all-to-alls a layer "
-    .. "carry every token to its experts and back, in forward and in backward.",
-  ask = "What percentage of a step waits for that exchange?",
-  task = "Bring the exchange of experts to at most 0.6 of its time, and the step to at most 0.99. Model, batch and network stay.",
+  question = "Mixtral 8x7B on 64 H100 in machines of eight. Each layer has eight experts, small networks of which a token visits two. "
+    .. "$tp GPUs share each expert (tensor parallel), so eight experts are spread over 16 GPUs: two machines. In every layer an all-to-all sends tokens to "
+    .. "their experts, and a second one brings them back, in forward and again in backward, for each of 16 micro-batches.",
+  ask = "What percentage of a step do GPUs wait for these exchanges?",
+  task = "Bring the exchange of tokens to at most 0.6 of its time, and the step to at most 0.99. Model, batch and network stay.",
   numbers = { tp = { 2 }, tokens = { 2048, 3072, 4096 } },
   settings = {
-    { "ep", 8, "GPUs over which the experts are spread: 8, 4 or 2", of = { 8, 4, 2 } },
+    { "ep", 8, "parts that the eight experts are spread over: 8, 4 or 2", of = { 8, 4, 2 } },
     { "fused_dispatch", false, "true: one kernel puts tokens in order and sends them" },
     { "tokens", nil, "tokens of a sequence" },
     { "tp", nil, "GPUs that share a matrix" },
@@ -27,19 +28,19 @@ return sim.study {
     return less ~= true and less or say.quicker(new, old, 0.99)
   end,
   hints = {
-    "Eight experts with two GPUs for each matrix are sixteen GPUs: two machines. What if the exchange stayed within one?",
-    "tp x ep = 8 is one machine with NVLink. Each GPU holds more experts then, and gradients of experts are reduced over more replicas.",
+    "Half of the tokens leave their machine, over network cards that are far slower than NVLink. What if all experts were in one machine?",
+    "Experts take tp x ep GPUs. 2 x 4 = 8 GPUs are one machine. Then a pair of GPUs has two experts in place of one.",
     "ep = 4.",
   },
   notice = function(new, old)
-    return ("The exchange took %s a step, now %s; gradients %s, now %s, for each expert is reduced over more replicas. That is paid once a step, the exchange in every micro-batch."):format(
+    return ("The exchange of tokens took %s a step, and takes %s now. Gradients took %s, and take %s: with more copies of each expert there is more to add up. But gradients are added up once a step, and tokens travel in every micro-batch."):format(
       say.time(old.exposed.ep), say.time(new.exposed.ep), say.time(old.exposed.dp), say.time(new.exposed.dp))
   end,
-  formula = "bytes = there and back 2 x top-k x tokens x hidden x 2 bytes each, (ep - 1) / ep of them to other GPUs. Limits: NVLink inside, the slowest card between.",
+  formula = "Bytes of a layer and micro-batch = 2 (there and back) x 2 (experts of a token) x tokens x hidden x 2 bytes, in forward and as many in backward; (ep - 1) / ep of them go to other GPUs. Limits: what stays in a machine has NVLink; what leaves it waits for the slowest card.",
   measured = { "training-accuracy", "megatron-moe-modelzoo", "Qwen3 235B, a mixture of experts, on 64 to 256 GPUs" },
   solution = { ep = 4 },
   wrong = {
-    { guess = 60, why = "That would be with one expert that most tokens choose. Here shares are even." },
-    { change = { fused_dispatch = true }, why = "Better kernels put tokens in order; as many still cross between machines." },
+    { guess = 60, why = "So much waits only if most tokens choose one expert. Here all experts get equally many." },
+    { change = { fused_dispatch = true }, why = "That makes the kernels around the exchange quicker; as many tokens still leave their machine." },
   },
 }

@@ -14,8 +14,9 @@ return {
   scenario = [[
 local sim = require "lockstep"
 return sim.program {
-  title = "Two machines", on = sim.cluster { nodes = { { node = "dgx-a100", gpus = 1 }, { node = "dgx-a100", gpus = 1 } },
-                                             fabric = set.fabric, nics = 1 },
+  title = "Two machines",
+  on = sim.cluster { nodes = { { node = "dgx-a100", gpus = 1 }, { node = "dgx-a100", gpus = 1 } },
+                     fabric = set.fabric, nics = 1 },
   rank = function(r) r:all_reduce { bytes = set.kib * 1024 } end,
 }]],
   guess = { unit = "%", most = 100, within = 0.5, give = 2, answer = function(old, n) return n.kib * 1024 / old.step_time / 25e9 * 100 end },

@@ -1,10 +1,11 @@
 local say = ...
 return {
   title = "Traffic behind compute",
-  question = "Backward takes 60 ms and leaves $mb MB of gradients, which $gpus GPUs must add up, eight in a machine with one card of "
-    .. "100 Gb/s. Today they wait until backward is through, and then reduce all at once. Gradients of the last layers are ready long before the first's.",
+  question = "Backward takes 60 ms and leaves $mb MB of gradients. $gpus GPUs must add them up, eight in each machine, and a machine has one network card of "
+    .. "100 Gb/s. Today they wait until backward is done, and then add up all gradients at once. But the gradients of the last layers are ready long "
+    .. "before those of the first layers.",
   ask = "How many milliseconds does the all-reduce alone take?",
-  task = "Cut the gradients into buckets, each reduced as soon as it is ready, until at most 40 % of that time is still waited for.",
+  task = "Cut the gradients into buckets. Each is added up as soon as it is ready, while backward goes on. GPUs may still wait for at most 40 % of that time.",
   numbers = { mb = { 300, 330, 360, 400, 430 }, gpus = { 16 } },
   settings = {
     { "buckets", 1, "pieces that the gradients are reduced in", 1, 64 },

@@ -1,9 +1,9 @@
 local say = ...
 return {
   title = "Llama 3 on 16,384 GPUs",
-  question = "Llama 3 405B: a batch of 2,048 sequences of 8,192 tokens, tensor parallel 8, 16 stages. Meta report 430 TFLOP/s a GPU on 8,192 H100 and 400 on 16,384, with "
-    .. "the same batch.",
-  ask = "By how many percent is MFU lower on 16,384 than on 8,192, as simulated?",
+  question = "Llama 3 with 405 billion parameters was trained in pipelines of 16 stages, with 8 GPUs for each matrix (tensor parallel 8). A batch has 2,048 sequences of "
+    .. "8,192 tokens, whatever the number of GPUs. Meta reports that each GPU reached 430 TFLOP/s when there were 8,192 H100, and 400 when there were 16,384.",
+  ask = "In the simulation: by how many percent is MFU lower on 16,384 GPUs than on 8,192?",
   task = "Find a number of GPUs that trains with an MFU of at least 44 %.",
   numbers = { gpus = { 16384 } },
   settings = {
@@ -36,7 +36,7 @@ return sim.study {
   notice = function(new, old, n, set)
     return ("Waiting in the pipeline takes %s with 16,384 and %s now; MFU %s and %s. With %.0f times the GPUs it was still %.2f times as quick. Meta's two "
       .. "figures are 7 %% apart. And memory: %s and %s are more than the 79.6 GiB that a GPU has, yet Meta ran them, since they free activations early, "
-      .. "which is not known here. So far off can a figure be."):format(
+      .. "which is not known here. A figure of memory can be that far off."):format(
       say.percent(say.share(old, "pp")), say.percent(say.share(new, "pp")), say.percent(old.mfu), say.percent(new.mfu), n.gpus / set.gpus, new.step_time / old.step_time,
       say.bytes(old.memory), say.bytes(new.memory))
   end,

@@ -1,9 +1,10 @@
 local say = ...
 return {
   title = "Who sits next to whom",
-  question = "512 H100 in 64 machines, sixteen on a leaf switch that has four cables down for each one up. Experts are exchanged in groups of 64 GPUs. Now a group is one GPU of each machine; it could as well be "
-    .. "eight machines on one leaf.",
-  ask = "How many times as long does \"far\" take as \"near\"?",
+  question = "512 H100 in 64 machines. Sixteen machines are cabled to one leaf switch, which has four cables down, to its machines, for each cable up, to the other "
+    .. "leaves. GPUs exchange tokens in groups of 64: an all-to-all. Now a group is \"far\": one GPU of each machine. It could be \"near\": all GPUs of eight "
+    .. "machines on one leaf.",
+  ask = "How many times as long does the exchange take with far groups as with near ones?",
   task = "Bring the exchange to at most half, with the same cables.",
   numbers = { mib = { 32, 48, 64, 96, 128 } },
   settings = {

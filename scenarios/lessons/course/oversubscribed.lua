@@ -1,10 +1,10 @@
 local say = ...
 return {
   title = "Fewer cables upward",
-  question = "512 H100 in 64 machines, sixteen machines on a leaf switch. To save money the leaves have one cable upward for $oversubscription downward. "
-    .. "All GPUs exchange $mib MiB with all others, as experts' tokens do; to each of 511 others a message goes, "
-    .. "which costs some 4 us beside its bytes.",
-  ask = "How many times as long does it take as with as many cables up as down?",
+  question = "512 H100 in 64 machines. Sixteen machines are cabled to one leaf switch. To save money a leaf has one cable up, to the other leaves, for every "
+    .. "$oversubscription cables down, to its machines. Each GPU has $mib MiB, of which each of the 511 others gets its part: an all-to-all, as when tokens go "
+    .. "to their experts. Each of the 511 messages costs some 4 us in addition to its bytes.",
+  ask = "How many times as long does this take as with one cable up for each cable down?",
   task = "Bring it to at most 0.55 of its time.",
   numbers = { oversubscription = { 4, 6, 8 }, mib = { 64, 96 } },
   settings = {

@@ -27,7 +27,7 @@ return sim.study {
     "every = \"30 min\".",
   },
   notice = function(new, old)
-    return ("%s of the time were training, now %s: %s became %s."):format(
+    return ("%s of the time was training, now %s: %s became %s."):format(
       say.percent(old.goodput), say.percent(new.goodput), say.days(old.days), say.days(new.days))
   end,
   formula = "loss = w / T + T / (2 M) + restart / M, least at T = sqrt(2 w M). Limits: writing beside training (async) makes w nearly nothing.",

@@ -1,10 +1,11 @@
 local say = ...
 return {
   title = "What tensor parallel does not cut",
-  question = "GPT-3 of 13 billion over eight A100 by tensor parallelism, $micro sequence(s) of 2,048 tokens. Matrices are cut into eighths; "
-    .. "norms and dropouts between them are done whole on every GPU, and what they keep for backward is kept eight times.",
-  ask = "How many GiB less does a GPU hold if tokens are cut there too?",
-  task = "Bring memory to at most 0.8 without a longer step.",
+  question = "GPT-3 with 13 billion parameters on eight A100 with tensor parallel 8: each GPU has an eighth of every matrix. Between two matrices stand "
+    .. "norms and dropouts. Every GPU does them for all tokens, and keeps their results for backward: the same numbers on all eight GPUs. "
+    .. "There are $micro sequence(s) of 2,048 tokens, 40 layers, and 5,120 numbers for a token (hidden); norms and dropouts keep 10 bytes for each number and layer.",
+  ask = "If each GPU does norms and dropouts for an eighth of the tokens alone: how many GiB less does it need?",
+  task = "Bring the memory of a GPU to at most 0.8 of what it is, without a longer step.",
   numbers = { micro = { 4, 5, 6 } },
   settings = {
     { "sequence_parallel", false, "true: norms and dropouts are cut by tokens" },
@@ -28,19 +29,20 @@ return sim.study {
     return fits ~= true and fits or say.quicker(new, old, 1.005)
   end,
   hints = {
-    "For each token and layer some 10 bytes x hidden are kept outside of what is cut (Korthikanti et al. 2022).",
-    "An all-reduce is a reduce-scatter and an all-gather. Between the two each GPU has an eighth of the tokens: do norms there.",
+    "Multiply: bytes x hidden x tokens x sequences x layers. That is kept eight times; once would be enough (Korthikanti et al. 2022).",
+    "An all-reduce is a reduce-scatter, then an all-gather. Between the two each GPU has an eighth of the tokens: norms and dropouts can be done there. The bytes that travel are the same.",
     "sequence_parallel = true.",
   },
   notice = function(new, old)
-    return ("%s, now %s; a step %s, now %s. As many bytes travel as before, and norms are done once instead of eight times."):format(
+    return ("Memory was %s and is %s; a step took %s and takes %s. As many bytes travel as before, and each norm is done once, no longer eight times."):format(
       say.bytes(old.memory), say.bytes(new.memory), say.time(old.step_time), say.time(new.step_time))
   end,
-  formula = "kept a layer: s b h (10 + 24 / t) bytes before, s b h 34 / t after, with flash attention. Limits: tokens must divide by t.",
+  formula = "Kept for a layer: tokens x hidden x (10 + 24 / t) bytes before, tokens x hidden x 34 / t after, with t GPUs and flash attention. Limits: tokens must divide by t.",
   measured = { "training-accuracy", "korthikanti-2022", "the runs of the paper that proposed it" },
   solution = { sequence_parallel = true },
+  right = { { guess = function(old, n) return 10 * 5120 * 2048 * n.micro * 40 * 7 / 8 / 2 ^ 30 end } },
   wrong = {
-    { guess = 0.5, why = "10 bytes x 5,120 x 2,048 tokens x sequences x 40 layers is more." },
+    { guess = 0.5, why = "That is about one layer. There are 40." },
     { guess = 40, why = "That is nearly all there is." },
     { change = { recompute = "full" }, why = "Less memory, but a third more work." },
   },

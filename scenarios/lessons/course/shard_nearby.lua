@@ -1,10 +1,11 @@
 local say = ...
 return {
   title = "Shard where links are quick",
-  question = "GPT-2 of 1.5 billion on two machines of eight A100 with one cable of $fabric between them, fully sharded (ZeRO 3): weights "
-    .. "are gathered in forward, again in backward, and gradients are scattered, over all sixteen.",
-  ask = "How many times as long is a step as with ZeRO 1, where only gradients and new weights travel?",
-  task = "Bring the step to at most half, with at most 12 GiB on a GPU.",
+  question = "GPT-2 with 1.5 billion parameters on two machines of eight A100. One cable ($fabric) joins the two. With ZeRO 3 each of the sixteen GPUs "
+    .. "keeps one sixteenth of everything. In each step three things as large as the model cross the cable: the weights for forward, the weights again "
+    .. "for backward, and the gradients. With ZeRO 1 it is two: the gradients, and the new weights.",
+  ask = "How many times as long is a step with ZeRO 3 as with ZeRO 1?",
+  task = "Make the step at least twice as quick, with at most 12 GiB of memory on a GPU.",
   numbers = { fabric = { "eth-10g", "eth-25g" }, micro = { 1, 2 } },
   settings = {
     { "shard", 16, "GPUs that share one copy of the state: 16, 8, 4 or 2", of = { 16, 8, 4, 2 } },
@@ -25,20 +26,20 @@ return sim.study {
     return fits ~= true and fits or say.quicker(new, old, 0.5)
   end,
   hints = {
-    "What crosses the thin cable, and how often?",
-    "If each machine keeps a whole copy, spread over its eight GPUs, weights are gathered over NVLink, and only gradients, already scattered, cross the cable.",
-    "shard = 8, which PyTorch calls HYBRID_SHARD.",
+    "Nearly all of the step is waiting for the cable. What crosses it, and how often?",
+    "Let each machine keep a whole copy, spread over its own eight GPUs. Then weights travel over NVLink inside the machine, and only gradients cross the cable.",
+    "shard = 8: eight GPUs share one copy. PyTorch calls it HYBRID_SHARD.",
   },
   notice = function(new, old, n, set)
-    return ("%s, now %s; memory %s, now %s: %d times the shard on each GPU, for weights that no longer cross."):format(
+    return ("The step took %s, and takes %s now. Memory was %s and is %s: each GPU keeps %d times as many of weights, gradients and optimizer state, and in return weights no longer cross the cable."):format(
       say.time(old.step_time), say.time(new.step_time), say.bytes(old.memory), say.bytes(new.memory), 16 // set.shard)
   end,
-  formula = "over the cable: ZeRO 3 three times the weights' bytes, ZeRO 1 and DDP twice; sharded within machines, each GPU adds up its eighth of the gradients with the other machine, once all of them together. Limits: a machine must hold a whole copy.",
+  formula = "Bytes over the cable, in sizes of the model: ZeRO 3 three, ZeRO 1 and DDP two, sharded inside each machine one. Limits: a machine must have memory for a whole copy.",
   measured = { "training-accuracy", "mosaicml-llm-foundry", "fully sharded training of MPT on 8 to 512 GPUs" },
   solution = { shard = 8 },
   wrong = {
-    { guess = 3, why = "Three passes instead of two, not instead of one." },
-    { guess = 1, why = "Spreading weights saves memory; they must be gathered each time." },
-    { change = { zero = 1 }, why = "Quicker, but weights and gradients are whole again." },
+    { guess = 3, why = "Three sizes of the model cross in place of two, not in place of one." },
+    { guess = 1, why = "ZeRO 3 sends more: a GPU that does not keep the weights must fetch them each time." },
+    { change = { zero = 1 }, why = "Quicker, but now each GPU keeps all weights and gradients, and still all gradients cross the cable." },
   },
 }

@@ -29,7 +29,7 @@ return sim.study {
     "mode = \"async\".",
   },
   notice = function(new, old)
-    return ("%s of the time were training, now %s: the same bytes over the same storage, hidden. With sync the best interval would be longer, and more would be lost at each failure."):format(
+    return ("%s of the time was training, now %s: the same bytes over the same storage, hidden. With sync the best interval would be longer, and more would be lost at each failure."):format(
       say.percent(old.goodput), say.percent(new.goodput))
   end,
   formula = "loss of sync = w / T; of async = copy / T. Limits: host memory for the copy; w < T.",

@@ -1,8 +1,9 @@
 local say = ...
 return {
   title = "Machines that stand by",
-  question = "Llama 2 70B for weeks on 2,048 H100, in 256 machines that fail every $mtbf hours each and are a day in repair. Without 256 the job does not go on; $spares more stand by.",
-  ask = "What percentage of the time is training?",
+  question = "Llama 2 70B is trained for weeks on 2,048 H100 in 256 machines. Each machine fails once in $mtbf hours, on average, and is a day in repair. "
+    .. "The job needs all 256. $spares more machines stand by and take the place of those that fail; when none is left, everybody waits for a repair.",
+  ask = "What percentage of the time is training (goodput)?",
   task = "Bring goodput to at least 92 %.",
   numbers = { mtbf = { 2000, 2200, 2500 }, spares = { 3, 4 } },
   settings = {

@@ -1,9 +1,9 @@
 local say = ...
 return {
-  title = "Eight times for nothing",
-  question = "GPT-2 (355 M) accumulates $accumulation micro-batches before the optimizer's step, on two machines with one cable of 25 Gb/s. "
-    .. "The loop was copied from an example, and DDP exchanges gradients after every one of them.",
-  ask = "How many times as long is a step as if they were exchanged once?",
+  title = "Exchanged too often",
+  question = "GPT-2 (355 M) adds up the gradients of $accumulation micro-batches before the optimizer changes the parameters, on two machines with one cable of 25 Gb/s. "
+    .. "The loop was copied from an example: DDP exchanges gradients after every micro-batch, and not once a step.",
+  ask = "How many times as long is a step as with one exchange?",
   task = "Have gradients exchanged once a step.",
   numbers = { accumulation = { 4, 6, 8, 12, 16 } },
   settings = {
