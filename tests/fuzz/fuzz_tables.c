@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "calibrate/collectives/describe_cluster.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "models/hardware/price_book.h"
 #include "models/hardware/quote.h"
