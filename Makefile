@@ -101,7 +101,7 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUIL
 	@$(CC) $(CFLAGS) $(LDFLAGS) $(KEPT) -o $@ $^ $(LIBS)
 
 # Needs nothing but libc, so that it can be copied to any host.
-NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
+NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o \
                    $(patsubst %.c,%.o,$(wildcard models/network/messages/algorithms*.c)) \
                    $(addprefix sim/base/,arena.o letters.o options.o problem.o quantity.o seed.o text.o))
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)

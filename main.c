@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "results/answer/answer.h"
 #include "results/answer/ask.h"
 #include "results/answer/command_schema.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/study/study_anchors.h"

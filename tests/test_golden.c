@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/training/family_classes.h"
+#include "calibrate/training/training.h"
 #include "scenarios/study/study.h"
 #include "sim/base/digest.h"
 #include "sim/data/csv.h"

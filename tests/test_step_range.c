@@ -1,6 +1,5 @@
 // How far a step's range reaches, by what has been said of its software.
-#include "calibrate/training/family_classes.h"
-#include "calibrate/training/range_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/job/software.h"
 #include "models/workload/step/step_constants.h"
 #include "tests/jobs.h"

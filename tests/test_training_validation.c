@@ -2,10 +2,7 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/training/cross_training.h"
-#include "calibrate/training/nested_training.h"
-#include "calibrate/training/regret_training.h"
-#include "calibrate/training/score_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/job/recompute.h"
 #include "tests/command.h"
 #include "tests/test.h"

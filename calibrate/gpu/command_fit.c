@@ -9,7 +9,6 @@
 #include "calibrate/gpu/fit/fit_generations.h"
 #include "calibrate/gpu/fit/fit_kernel.h"
 #include "calibrate/gpu/import.h"
-#include "calibrate/gpu/profile.h"
 #include "models/hardware/exchange.h"
 #include "models/hardware/flash.h"
 #include "models/hardware/grouped.h"

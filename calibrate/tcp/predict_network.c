@@ -10,7 +10,7 @@
 #define SEGMENT_HEADERS 52         // IP and TCP with timestamps
 #define FRAME_HEADER 14            // Ethernet, as tbf counts it
 #define ACK_BYTES 66.0             // one for every second packet, the other way
-#define DRAINED_BYTES (64 << 10)   // as in wire.c: a longer send is over when all has left
+#define DRAINED_BYTES (64 << 10)   // as in netbench.c: a longer send is over when all has left
 #define NANOSECONDS 1e9            // cores are links that carry nanoseconds
 #define WIDE_BYTES_PER_SECOND 1e13 // inside a host, never the limit
 

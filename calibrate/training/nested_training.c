@@ -1,15 +1,190 @@
-// Shared constants are not refitted themselves: a factor on each cause of a step replaces that.
-#include "calibrate/training/nested_training.h"
-
+// Hides the catalogue numbers that were derived from training runs, by their source text.
 #include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/training/cross_training.h"
-#include "calibrate/training/family_classes.h"
-#include "calibrate/training/untrained.h"
+#include "calibrate/training/training.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/system/pieces.h"
+
+#define TRAINING_SOURCE "training runs"
+#define EFFICIENCY "gemm_efficiency_"
+#define TRAINED "training_efficiency_"
+
+static bool is_from_training(const Fact *fact) { return fact->source && strstr(fact->source, TRAINING_SOURCE); }
+
+// The GPU's member of a fact; NULL: not one derived from training runs.
+static double *place_of(Gpu *gpu, const char *name) {
+    Precision precision;
+    if (strcmp(name, "training_clock") == 0) return &gpu->training_clock;
+    if (strncmp(name, EFFICIENCY, strlen(EFFICIENCY)) == 0 &&
+        precision_from_name(name + strlen(EFFICIENCY), &precision))
+        return &gpu->gemm_efficiency[precision];
+    if (strncmp(name, TRAINED, strlen(TRAINED)) == 0 && precision_from_name(name + strlen(TRAINED), &precision))
+        return &gpu->training_efficiency[precision];
+    return NULL;
+}
+
+static bool is_one_of(const Gpu *gpu, const Gpu *const *gpus, int count) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(gpu->name, gpus[i]->name) == 0) return true;
+    return false;
+}
+
+// Mean over GPUs at most `furthest` generations away, of measured or fitted numbers; 0: none.
+static double mean_of_others(const Catalogue *catalogue, const Gpu *gpu, const char *name, const Gpu *const *without,
+                             int count, int furthest) {
+    double sum = 0;
+    int others = 0;
+    for (int i = 0; i < catalogue->gpu_count; i++) {
+        Gpu other = catalogue->gpus[i];
+        const Fact *fact = fact_find(other.facts, other.fact_count, name);
+        bool near = abs((int)other.generation - (int)gpu->generation) <= furthest;
+        if (!fact || !near || is_one_of(&other, without, count)) continue;
+        if (fact->kind != FACT_MEASURED && fact->kind != FACT_FITTED) continue;
+        sum += *place_of(&other, name);
+        others++;
+    }
+    return others ? sum / others : 0;
+}
+
+static void forget(const Catalogue *catalogue, Gpu *gpu, const Gpu *const *without, int count) {
+    static const int furthest[] = {0, 1, 100};
+    const Fact *facts = facts_of(gpu->facts, gpu->fact_count);
+    for (int f = 0; f < gpu->fact_count; f++) {
+        const char *name = facts[f].name;
+        double *place = is_from_training(&facts[f]) ? place_of(gpu, name) : NULL, mean = 0;
+        for (size_t i = 0; place && mean == 0 && i < sizeof furthest / sizeof *furthest; i++)
+            mean = mean_of_others(catalogue, gpu, name, without, count, furthest[i]);
+        if (mean > 0) *place = mean;
+    }
+}
+
+const Catalogue *catalogue_untrained(Arena *arena, const Catalogue *catalogue, const Gpu *const *gpus, int count) {
+    Catalogue *untrained = ARENA_NEW(arena, Catalogue);
+    Gpu *all = ARENA_ARRAY(arena, Gpu, catalogue->gpu_count);
+    *untrained = *catalogue;
+    memcpy(all, catalogue->gpus, (size_t)catalogue->gpu_count * sizeof *all);
+    for (int i = 0; i < catalogue->gpu_count; i++)
+        if (is_one_of(&all[i], gpus, count)) forget(catalogue, &all[i], gpus, count);
+    untrained->gpus = all;
+    return untrained;
+}
+
+// ---- The table. The class depends on who published the figures, not on how fast they are: a computing centre's, a
+// lab's or a user's runs are ordinary, whatever library they use.
+
+// clang-format off
+static const FamilyClass classes[] = {
+    {"answerai-fsdp-qlora", false, "a company's script for fine-tuning at home"},
+    {"bigscience-bloom-a100", true, "the sweeps of Megatron-DeepSpeed's makers before BLOOM"},
+    {"caraml-jsc", false, "a computing centre's suite of others' code"},
+    {"cnn-benchmarks-torch7", false, "one person's comparison of networks"},
+    {"csc-clm-puhti-v100", false, "a computing centre's examples"},
+    {"csc-lumi-mi250x", false, "a computing centre's examples"},
+    {"csc-puhti-v100", false, "a computing centre's examples"},
+    {"deepspeed-autotuning-v100", false, "an autotuner's trials of Hugging Face's examples, most of them as nobody would run them"},
+    {"deepspeed-azure-zero3", true, "Microsoft's of DeepSpeed"},
+    {"detectron-caffe2-p100", false, "a model zoo: trained for accuracy, time noted"},
+    {"detectron2-model-zoo", false, "a model zoo: trained for accuracy, time noted"},
+    {"dgxc-maxtext-24.11", true, "NVIDIA's"},
+    {"dgxc-moe", true, "NVIDIA's"},
+    {"dgxc-paxml-24.11", true, "NVIDIA's"},
+    {"dlperf-gpt", true, "the OneFlow team's"},
+    {"dlperf-v1", true, "the OneFlow team's, of frameworks' own benchmarks"},
+    {"ds3lab-deepspeed-pp", false, "a university's runs on rented nodes"},
+    {"ds3lab-megatron-1gpu-nodes", false, "a university's runs on rented nodes"},
+    {"ds3lab-megatron-8v100", false, "a university's runs on rented nodes"},
+    {"easycontext-a100", false, "a student's script"},
+    {"enoki-rorqual-h100", false, "a trainer of somebody's own"},
+    {"fast-dit-a100", false, "one person's rewrite of a paper's code"},
+    {"fastcode-starcoder", false, "fine-tuning by Hugging Face's Trainer"},
+    {"flagperf-vision-encoder", false, "a suite of others' model code as it was published"},
+    {"flash-attention-training", true, "its makers'"},
+    {"flashlight-v100", true, "its makers'"},
+    {"fms-acceleration-kernels", true, "IBM's of its own kernels"},
+    {"gpt2-runpod-2025", false, "one person's loop on rented cards"},
+    {"hf-docs-bert-v100", false, "examples of a manual"},
+    {"hf-docs-gpt2-titan", false, "examples of a manual"},
+    {"hf-trainer-t5-accum", false, "a user's trial of an option"},
+    {"horovod-512gpu", true, "its makers'"},
+    {"ibm-fms-fsdp", true, "IBM's and PyTorch's of FSDP"},
+    {"internevo-7b", true, "its makers'"},
+    {"jax-toolbox-maxtext", true, "NVIDIA's"},
+    {"jax-toolbox-pax", true, "NVIDIA's"},
+    {"jax-toolbox-t5x", true, "NVIDIA's"},
+    {"jax-toolbox-vit", true, "NVIDIA's"},
+    {"kempnerforge-h200", false, "a lab's own trainer"},
+    {"korthikanti-2022", true, "NVIDIA's"},
+    {"lambda-deeplearning-benchmark", true, "a vendor's, of NVIDIA's examples"},
+    {"layouts-resnet50-v100", false, "a user's trial of memory layouts"},
+    {"libai-benchmark", true, "its makers'"},
+    {"llm.c-scripts", true, "its makers'"},
+    {"megatron-2020", true, "NVIDIA's"},
+    {"megatron-core-h100-weak", true, "NVIDIA's"},
+    {"megatron-moe-modelzoo", true, "NVIDIA's"},
+    {"megatron-readme-175b", true, "NVIDIA's"},
+    {"megatron-sc21-weak", true, "NVIDIA's"},
+    {"mlperf-training-v1.1", true, "MLPerf"},
+    {"mlperf-training-v2.1", true, "MLPerf"},
+    {"mlperf-training-v3.1", true, "MLPerf"},
+    {"mlperf-training-v4.0", true, "MLPerf"},
+    {"mlperf-training-v4.1", true, "MLPerf"},
+    {"mlperf-training-v5.0", true, "MLPerf"},
+    {"mlperf-training-v6.0", true, "MLPerf"},
+    {"mmdetection-v0-v100", false, "a model zoo: trained for accuracy, time noted"},
+    {"modded-nanogpt-h100", false, "one script, made faster by whoever could"},
+    {"mosaicml-llm-foundry", true, "its makers'"},
+    {"mxnet-p2-256gpu", true, "its makers'"},
+    {"nemo-24.07", true, "NVIDIA's"},
+    {"nemo-25.02", true, "NVIDIA's"},
+    {"nemo-launcher-a100", true, "NVIDIA's"},
+    {"nemo-longseq", true, "NVIDIA's"},
+    {"nemo-megatron-bridge", true, "NVIDIA's"},
+    {"neusight-asplos25", false, "a university's measurements of Hugging Face's models"},
+    {"nnunet-v1-epochs", false, "a lab's own trainer"},
+    {"nvidia-deeplearningexamples", true, "NVIDIA's"},
+    {"nvidia-dgxc-benchmarking", true, "NVIDIA's"},
+    {"own-steps", true, "our own, of which every detail is fixed and said"},
+    {"paddle-perf-ngc", true, "the PaddlePaddle team's, of NVIDIA's containers"},
+    {"peft-metamath-l40s", false, "fine-tuning compared by quality, not speed"},
+    {"prime-rl-trainer", false, "a company's own trainer"},
+    {"qwen-finetune-a100", false, "fine-tuning by Hugging Face's Trainer"},
+    {"raysgd-v100-dataparallel", true, "the Ray team's"},
+    {"servergear-rtx2080ti", false, "a reseller's trial of cards"},
+    {"servergear-rtx4090", false, "a reseller's trial of cards"},
+    {"simumax-b200", false, "the makers of a simulator, of Megatron's script"},
+    {"stas-ml-engineering-llama8b", false, "one person's handbook"},
+    {"tensorpack-rcnn", false, "a model zoo: trained for accuracy, time noted"},
+    {"tf-benchmarks-2017", true, "Google's"},
+    {"timm-train-benchmark", true, "its maker's"},
+    {"tinyllama-user-4090", false, "one user's run"},
+    {"torchgpipe-resnet101-p40", true, "its makers'"},
+    {"torchtitan", true, "its makers'"},
+    {"torchtitan-2024-08", true, "its makers'"},
+    {"torchtune-a100", true, "its makers'"},
+    {"tyler-romero-2x4090", false, "one person's loop on two cards"},
+    {"vtrain-multi", false, "a university's measurements of Megatron-DeepSpeed"},
+    {"whynlp-tinyllama-deepspeed", false, "a student's script"},
+    {"yafsdp-a100", true, "its makers'"},
+    {"zoo-timm", false, "libraries' models in a loop that nobody tuned"},
+    {"zoo-torchvision", false, "libraries' models in a loop that nobody tuned"},
+    {"zoo-transformers", false, "libraries' models in a loop that nobody tuned"},
+};
+// clang-format on
+
+const FamilyClass *family_class(int index) {
+    return index >= 0 && (size_t)index < sizeof classes / sizeof *classes ? &classes[index] : NULL;
+}
+
+bool family_is_tuned(const char *family) {
+    for (int i = 0; family_class(i); i++)
+        if (strcmp(classes[i].family, family) == 0) return classes[i].tuned;
+    return false;
+}
+
+// ---- Shared constants are not refitted themselves: a factor on each cause of a step replaces that.
 
 #define WORTH_TELLING 0.003
 

@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/training/anchor_training.h"
-#include "calibrate/training/cross_training.h"
-#include "calibrate/training/nested_training.h"
-#include "calibrate/training/predict_training.h"
-#include "calibrate/training/training_answer.h"
+#include "calibrate/training/training.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/system/pieces.h"

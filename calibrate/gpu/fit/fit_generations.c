@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/kernel_line.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
