@@ -11,6 +11,6 @@ const Ended *run_command(int (*command)(int argc, char **argv), const char *line
 // On a screen so wide that nothing is folded.
 const Ended *run_wide(int (*command)(int argc, char **argv), const char *line);
 
-// Takes out what answers say of their command line and program (sim/data/envelope.h), so that equal answers to
+// Takes out what answers say of their command line and program (sim/data/answer.h), so that equal answers to
 // different command lines are equal texts.
 void drop_envelopes(char *json);

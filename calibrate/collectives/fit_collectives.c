@@ -1,4 +1,5 @@
-// Fits constants of the network model to measured collectives.
+// Fits constants of the network model to measured collectives: those of the model, and those of one machine from its
+// logs, as a profile.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "sim/base/list.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
+
+// ---- Fits constants of the network model to measured collectives.
 
 #define NOISE 0.15        // of a logarithm: protocol switches make curves step by as much
 #define SMALL_WEIGHT 0.7  // of sizes that latency decides, against the others
@@ -326,17 +329,14 @@ static bool add_log(LogFit *fit, const char *path) {
     if (!log) return false;
     if (!nccl_op_from_name(*log->op ? log->op : log->name, &op)) {
         problem_add(fit->problems, (Where){path, 0}, "the log does not say its operation");
-        problem_hint(fit->problems, "add a line \"# op: all_reduce\"");
-        return false;
+        return problem_hint(fit->problems, "add a line \"# op: all_reduce\"");
     }
     const Cluster *cluster = cluster_of_log(fit, log, &count);
     if (!cluster) return false;
     int nodes = nodes_of_log(fit, log);
-    if (count < 2 || log->row_count == 0) {
-        problem_add(fit->problems, (Where){path, 0}, "%s",
-                    count < 2 ? "one rank exchanges nothing" : "no result is in this");
-        return false;
-    }
+    if (count < 2 || log->row_count == 0)
+        return problem_add(fit->problems, (Where){path, 0}, "%s",
+                           count < 2 ? "one rank exchanges nothing" : "no result is in this");
     CollectiveRequest request = {.op = op,
                                  .backend = BACKEND_NCCL,
                                  .ranks = ranks_of(fit->arena, cluster, nodes, count),
@@ -479,15 +479,13 @@ static bool read_all(LogFit *fit, const char *const *paths, int count) {
         if (!gpu || gpu == fit->gpu) continue;
         problem_add(fit->problems, (Where){paths[i], 0}, "logs of %s and of %s are of two machines", gpu->name,
                     fit->gpu->name);
-        problem_hint(fit->problems, "fit them one after the other");
-        return false;
+        return problem_hint(fit->problems, "fit them one after the other");
     }
     int rows = 0;
     for (int l = 0; l < fit->logs.count; l++) rows += fit->logs.items[l].log->row_count;
     if (rows >= FEWEST_ROWS) return true;
     problem_add(fit->problems, (Where){paths[0], 0}, "%d sizes are too few: a fit takes %d", rows, FEWEST_ROWS);
-    problem_hint(fit->problems, "all_reduce_perf -b 8 -e 8G -f 2 measures 31");
-    return false;
+    return problem_hint(fit->problems, "all_reduce_perf -b 8 -e 8G -f 2 measures 31");
 }
 
 int fit_logs(Asking *asking, const Catalogue *catalogue, const char *const *paths, int count,

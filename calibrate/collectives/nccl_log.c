@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/list.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 
@@ -306,10 +305,7 @@ typedef struct Reader {
     Problems *problems;
     NcclLog *log;
     Columns columns;
-    struct {
-        NcclRow *items;
-        int count, room;
-    } rows;
+    LIST_OF(NcclRow) rows;
     double begun_bytes; // of a row whose times are still to come; 0: none
     int begun_line;
     NcclFacts facts;
@@ -566,8 +562,7 @@ static bool is_plain(const char *path, const char *text, size_t bytes, Problems 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t length = strlen(others[i].start);
         if (bytes < length || memcmp(text, others[i].start, length) != 0) continue;
-        problem_add(problems, (Where){path, 1}, "the file is %s; plain text is expected", others[i].what);
-        return false;
+        return problem_add(problems, (Where){path, 1}, "the file is %s; plain text is expected", others[i].what);
     }
     return true;
 }

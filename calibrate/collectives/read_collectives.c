@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/base/list.h"
 #include "sim/system/shipped.h"
 
 // ---- Builds a node type, a link and a cluster from a row's description.
@@ -20,10 +19,7 @@ typedef struct Description {
     const Csv *csv;
     int row;
     Problems *problems;
-    struct {
-        const char **items;
-        int count, room;
-    } assumptions;
+    LIST_OF(const char *) assumptions;
     const Gpu *gpu;
     NodeType *node;
     FabricLink *link;
@@ -36,9 +32,7 @@ static void assume(Description *description, const char *text) {
 
 // ---- Cells. A column that the file does not have is an empty cell, save the few that are needed.
 static const char *text_of(const Description *description, const char *column) {
-    for (int i = 0; i < description->csv->column_count; i++)
-        if (strcmp(description->csv->columns[i], column) == 0) return csv_cell(description->csv, description->row, i);
-    return "";
+    return csv_named(description->csv, description->row, column);
 }
 
 static bool is(const char *cell, const char *word) { return strcasecmp(cell, word) == 0; }
@@ -385,21 +379,15 @@ enum {
     NETWORK_COLUMNS = sizeof network_columns / sizeof *network_columns
 };
 
-static const char *cell_of(const Csv *clusters, int row, const char *column) {
-    for (int i = 0; i < clusters->column_count; i++)
-        if (strcmp(clusters->columns[i], column) == 0) return csv_cell(clusters, row, i);
-    return "";
-}
-
 static const char *key_of(Arena *arena, const Csv *clusters, int row, const char *const *columns, int count) {
     const char *key = "";
-    for (int c = 0; c < count; c++) key = arena_printf(arena, "%s|%s", key, cell_of(clusters, row, columns[c]));
+    for (int c = 0; c < count; c++) key = arena_printf(arena, "%s|%s", key, csv_named(clusters, row, columns[c]));
     return key;
 }
 
 // The machine's name, or a key of its hardware without the NCCL version.
 static const char *machine_of(Arena *arena, const Csv *described) {
-    const char *name = cell_of(described, 0, "machine");
+    const char *name = csv_named(described, 0, "machine");
     if (*name) return name;
     return arena_printf(arena, "%s%s", key_of(arena, described, 0, setup_columns, SETUP_COLUMNS - 1),
                         key_of(arena, described, 0, network_columns, NETWORK_COLUMNS));
@@ -419,10 +407,10 @@ typedef struct Clusters {
 static Clusters find_rows(Arena *arena, const Csv *csv, Problems *problems) {
     Clusters clusters = {csv, name_index_create(arena, strcmp), name_index_create(arena, strcmp)};
     for (int row = 0; csv && row < csv->row_count; row++) {
-        const char *log = cell_of(csv, row, "log");
+        const char *log = csv_named(csv, row, "log");
         if (name_index_add(clusters.logs, log, row) >= 0)
             problem_add(problems, csv_where(csv, row), "a second row for the log \"%s\"", log);
-        if (atoi(cell_of(csv, row, "nodes")) > 1)
+        if (atoi(csv_named(csv, row, "nodes")) > 1)
             name_index_add(clusters.on_nodes, key_of(arena, csv, row, setup_columns, SETUP_COLUMNS), row);
     }
     return clusters;
@@ -560,7 +548,7 @@ static void add_log(Validation *validation, const Options *options, const Cluste
         .price = collective_price_create(arena, cluster->cluster->network, &request),
         .predicted = ARENA_ARRAY(arena, double, log->row_count),
         .machine = machine_of(arena, described),
-        .gpu = gpu_of(arena, cell_of(described, 0, "gpu")),
+        .gpu = gpu_of(arena, csv_named(described, 0, "gpu")),
         .setup = setup,
         .network_kind = spans_nodes(cluster) ? key_of(arena, described, 0, network_columns, NETWORK_COLUMNS) : ""};
     measured.small_spread = spread_at(&request, cluster, 1);

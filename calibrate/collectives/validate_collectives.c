@@ -1,5 +1,5 @@
-// The answer of validate collectives: scores by group, machine and log, the worst with their likely reason, and the
-// assumptions.
+// lockstep validate collectives: nccl-tests logs against predictions from a description of their clusters. The answer
+// has scores by group, machine and log, the worst with their likely reason, and the assumptions.
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -10,6 +10,9 @@
 #include "sim/system/file.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
+
+// ---- The answer of validate collectives: scores by group, machine and log, the worst with their likely reason, and
+// the assumptions.
 
 // ---- Groups of logs. From 64 KiB and below.
 
@@ -310,13 +313,11 @@ static int ask(Asking *asking) {
     return !rows || collectives_rows_write(&validation, rows) ? EXIT_DONE : EXIT_FAILED;
 }
 
-const Question collectives_question = {.name = "validate-collectives",
-                                       .usage = usage,
-                                       .about = about,
-                                       .own = specs,
-                                       .own_count = SPEC_COUNT,
-                                       .processes = "jobs",
-                                       .positional = INT_MAX,
-                                       .ask = ask};
-
-int validate_collectives(int argc, char **argv) { return frame_run(&collectives_question, argc, argv); }
+const Question validate_collectives_question = {.name = "validate-collectives",
+                                                .usage = usage,
+                                                .about = about,
+                                                .own = specs,
+                                                .own_count = SPEC_COUNT,
+                                                .processes = "jobs",
+                                                .positional = INT_MAX,
+                                                .ask = ask};

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "calibrate/collectives/nccl_log.h"
-#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "models/workload/cluster/cluster.h"
 #include "sim/base/options.h"
 #include "sim/data/answer.h"
@@ -50,10 +50,7 @@ typedef struct MeasuredCollective {
     bool informed;                    // or on another log of the same setup
 } MeasuredCollective;
 
-typedef struct Measurements {
-    MeasuredCollective *items;
-    int count, room;
-} Measurements;
+typedef LIST_OF(MeasuredCollective) Measurements;
 
 // ---- Fitting (fit_collectives.c). All fits are of logarithms of predicted over measured time, robust, with each
 // constant's own prior spread around where it starts; `near` (or NULL) is where the search begins.
@@ -84,10 +81,7 @@ typedef struct Validation {
     Problems *problems;
     Answer *answer;
     Measurements logs;
-    struct {
-        Skipped *items;
-        int count, room;
-    } skipped;
+    LIST_OF(Skipped) skipped;
 } Validation;
 
 // A word that groups logs.

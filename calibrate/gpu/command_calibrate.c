@@ -16,14 +16,11 @@
 // times. A valid 95 % interval contains the true value in 95 % of the trials.
 
 static const OptionSpec specs[] = {
-    {.name = "trials", .kind = OPTION_COUNT, .metavar = "N", .help = "how many (default 200)"},
-    {.name = "noise",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_NUMBER,
-     .metavar = "SHARE",
-     .help = "standard deviation of a time's logarithm (default 0.03)"},
-    {.name = "gpu", .kind = OPTION_TEXT, .metavar = "NAME", .help = "the GPU to start from (default H100)"},
-    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "(default 1)"},
+    {"trials", OPTION_COUNT, "N", .help = "how many (default 200)"},
+    {"noise", OPTION_QUANTITY, "SHARE", .help = "standard deviation of a time's logarithm (default 0.03)",
+     .quantity = QUANTITY_NUMBER},
+    {"gpu", OPTION_TEXT, "NAME", .help = "the GPU to start from (default H100)"},
+    {"seed", OPTION_SEED, "N", .help = "(default 1)"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 static const char usage[] = "lockstep calibrate recovery [--trials N] [--noise SHARE] [--gpu NAME] [--seed N]";
@@ -70,33 +67,17 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static int calibrate_recovery(int argc, char **argv) {
-    static const Question question = {.name = "calibrate-recovery",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+static const Question calibrate_recovery_question = {
+    .name = "calibrate-recovery", .usage = usage, .about = about, .own = specs, .own_count = SPEC_COUNT, .ask = ask};
 
 // ---- lockstep calibrate show: measured and predicted times, as a table and as a plot through gnuplot.
 
 static const OptionSpec show_specs[] = {
-    {.name = "profile",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.json",
-     .help = "predict with this profile (default: the catalogue)"},
-    {.name = "gpu",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
-     .help = "which GPU was measured (default: as the file says)"},
-    {.name = "output",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.svg|png",
-     .letter = 'o',
-     .help = "draw measured against predicted into a file (needs gnuplot)"},
-    {.name = "rows", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of the worst rows to list (default 10)"},
+    {"profile", OPTION_TEXT, "FILE.json", .help = "predict with this profile (default: the catalogue)"},
+    {"gpu", OPTION_TEXT, "NAME", .help = "which GPU was measured (default: as the file says)"},
+    {"output", OPTION_TEXT, "FILE.svg|png", .help = "draw measured against predicted into a file (needs gnuplot)",
+     .letter = 'o'},
+    {"rows", OPTION_COUNT, "N", .help = "how many of the worst rows to list (default 10)"},
 };
 static const char show_usage[] = "lockstep calibrate show MEASUREMENTS.json [--profile PROFILE.json] [-o PLOT.svg]";
 static const char show_about[] = "Compares what was measured with what the constants in use predict for it.";
@@ -208,15 +189,10 @@ static bool plot(Arena *arena, const Gpu *gpu, const MeasuredFile *file, const O
                  const char *path, Problems *problems) {
     const char *dot = strrchr(path, '.');
     bool is_png = dot && strcmp(dot, ".png") == 0;
-    if (!is_png && !(dot && strcmp(dot, ".svg") == 0)) {
-        problem_add(problems, (Where){0}, "-o %s: a plot ends in .svg or .png", path);
-        return false;
-    }
+    if (!is_png && !(dot && strcmp(dot, ".svg") == 0))
+        return problem_add(problems, (Where){0}, "-o %s: a plot ends in .svg or .png", path);
     FILE *script = tmpfile();
-    if (!script) {
-        problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
-        return false;
-    }
+    if (!script) return problem_add(problems, (Where){0}, "no temporary file: %s", strerror(errno));
     write_script(script, gpu, file, operations, count, is_png);
     bool ok = draw(arena, script, path, problems);
     fclose(script);
@@ -267,28 +243,27 @@ static int show_ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-static int calibrate_show(int argc, char **argv) {
-    static const Question question = {.name = "calibrate-show",
-                                      .usage = show_usage,
-                                      .about = show_about,
-                                      .own = show_specs,
-                                      .own_count = SPEC_COUNT,
-                                      .positional = 1,
-                                      .ask = show_ask};
-    return frame_run(&question, argc, argv);
-}
+static const Question calibrate_show_question = {.name = "calibrate-show",
+                                                 .usage = show_usage,
+                                                 .about = show_about,
+                                                 .own = show_specs,
+                                                 .own_count = SPEC_COUNT,
+                                                 .positional = 1,
+                                                 .ask = show_ask};
 
 // ---- lockstep calibrate: the table of its subcommands.
 
 static int calibrate_run(int argc, char **argv) { return bench_command(NULL, NULL, argc, argv); }
 
 static const FrameCommand commands[] = {
-    {"run", "measures this machine's GPUs by lockstep-bench; --dry-run: what, and for how long", calibrate_run},
-    {"import", "measurements of other programs as JSON lines", calibrate_import},
-    {"fit", "from measurements to a profile with uncertainties", calibrate_fit},
-    {"show", "measured against predicted, as text and as a plot", calibrate_show},
-    {"recovery", "fits made-up measurements: do the intervals hold the truth?", calibrate_recovery},
-    {"network", "collectives of real TCP against their simulation (make netbox)", calibrate_network},
+    {"run", "measures this machine's GPUs by lockstep-bench; --dry-run: what, and for how long", .run = calibrate_run},
+    {"import", "measurements of other programs as JSON lines", .question = &calibrate_import_question},
+    {"fit", "from measurements to a profile with uncertainties", .question = &calibrate_fit_question},
+    {"show", "measured against predicted, as text and as a plot", .question = &calibrate_show_question},
+    {"recovery", "fits made-up measurements: do the intervals hold the truth?",
+     .question = &calibrate_recovery_question},
+    {"network", "collectives of real TCP against their simulation (make netbox)",
+     .question = &calibrate_network_question},
 };
 
 int command_calibrate(int argc, char **argv) {

@@ -3,14 +3,12 @@
 
 #include "calibrate/gpu/fit/fit_device.h"
 #include "calibrate/gpu/fit/fit_generations.h"
-#include "sim/data/answer.h"
+#include "sim/data/question.h"
 
 int command_calibrate(int argc, char **argv);
 
-// Its own commands; argv[0] is the word after "calibrate".
-int calibrate_fit(int argc, char **argv);
-int calibrate_import(int argc, char **argv);
-int calibrate_network(int argc, char **argv);
+// Its own commands.
+extern const Question calibrate_fit_question, calibrate_import_question, calibrate_network_question;
 
 // Of a fit to one GPU (command_fit.c): errors by operation, and what to measure next.
 void calibrate_add_errors(Answer *answer, const char *key, const char *heading, const OperationError *errors,

@@ -137,8 +137,7 @@ bool import_nccl_tests(Import *import) {
     if (!operation) {
         problem_add(import->problems, (Where){import->path, 0},
                     "neither the text nor the file's name says which operation");
-        problem_hint(import->problems, "--operation all_reduce says it");
-        return false;
+        return problem_hint(import->problems, "--operation all_reduce says it");
     }
     if (all[strspn(all, " \t\r\n")] == '{') return nccl_json(import, all, bytes, operation);
     take_machine(import, all, &ranks);
@@ -164,11 +163,9 @@ bool import_iperf3(Import *import) {
     const Json *end = json_get(root, "end");
     const Json *received = end ? json_get(end, "sum_received") : NULL;
     double bits = number_at(received, "bits_per_second"), seconds = number_at(received, "seconds");
-    if (!(bits > 0)) {
-        problem_add(import->problems, root->where,
-                    "no end.sum_received.bits_per_second: this is no finished run of iperf3 -J");
-        return false;
-    }
+    if (!(bits > 0))
+        return problem_add(import->problems, root->where,
+                           "no end.sum_received.bits_per_second: this is no finished run of iperf3 -J");
     import_header(import, "iperf3");
     JsonWriter json = begin_row(import, "network", "tcp_stream");
     json_number_member(&json, "gbs", bits / 8e9);
@@ -217,10 +214,8 @@ static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns
     double value[5];
     if (strcasecmp(gpu, import->gpu) != 0) return false;
     if (strcmp(type, "fp32_simt") == 0) type = "fp32";
-    if (!precision_from_name(type, &precision)) {
-        problem_add(import->problems, csv_where(csv, row), "\"%s\" is no data type", type);
-        return false;
-    }
+    if (!precision_from_name(type, &precision))
+        return problem_add(import->problems, csv_where(csv, row), "\"%s\" is no data type", type);
     for (int i = 0; i < 5; i++) value[i] = csv_positive(csv, row, columns[2 + i], import->problems);
     if (problem_count(import->problems) > 0) return false;
     JsonWriter json = begin_row(import, "gemm", "gemm");
@@ -258,24 +253,11 @@ static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm
 enum { FORMAT_COUNT = sizeof format_names / sizeof *format_names };
 
 static const OptionSpec specs[] = {
-    {.name = "from",
-     .kind = OPTION_CHOICE,
-     .choices = format_names,
-     .choice_count = FORMAT_COUNT,
-     .help = "which program's file it is"},
-    {.name = "output",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE",
-     .letter = 'o',
-     .help = "where the JSON lines go (default: standard output)"},
-    {.name = "gpu",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
-     .help = "the GPU that was measured; of a table, whose rows to take"},
-    {.name = "operation",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
-     .help = "the collective, where neither text nor file name says it (nccl-tests)"},
+    {"from", OPTION_CHOICE, .help = "which program's file it is", .choices = format_names,
+     .choice_count = FORMAT_COUNT},
+    {"output", OPTION_TEXT, "FILE", .help = "where the JSON lines go (default: standard output)", .letter = 'o'},
+    {"gpu", OPTION_TEXT, "NAME", .help = "the GPU that was measured; of a table, whose rows to take"},
+    {"operation", OPTION_TEXT, "NAME", .help = "the collective, where neither text nor file name says it (nccl-tests)"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 static const char usage[] = "lockstep calibrate import --from FORMAT FILE [-o MEASUREMENTS.json]";
@@ -320,13 +302,10 @@ static int ask(Asking *asking) {
     return file_commit(&file, asking->problems) ? EXIT_DONE : EXIT_FAILED;
 }
 
-int calibrate_import(int argc, char **argv) {
-    static const Question question = {.name = "calibrate-import",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .positional = 1,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question calibrate_import_question = {.name = "calibrate-import",
+                                            .usage = usage,
+                                            .about = about,
+                                            .own = specs,
+                                            .own_count = SPEC_COUNT,
+                                            .positional = 1,
+                                            .ask = ask};

@@ -1,16 +1,17 @@
-// State of a Kineto import, shared by the files that read a trace.
+// Import of Kineto traces (sim/data/kineto.h).
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/gpu/import.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
 #include "sim/data/nsys.h"
 #include "sim/system/file.h"
+
+// ---- State of an import.
 
 typedef struct KernelSum {
     char *name;
@@ -18,10 +19,7 @@ typedef struct KernelSum {
     double count, microseconds, least, most;
 } KernelSum;
 
-typedef struct KernelSums {
-    KernelSum *items;
-    int count, room;
-} KernelSums;
+typedef LIST_OF(KernelSum) KernelSums;
 
 #define MOST_INPUTS 3
 #define MOST_DIMS 3
@@ -61,18 +59,9 @@ typedef struct Trace {
     char gpu[64];
     const KinetoEvent *event; // the event at its end, and its arguments
     EventArguments said;
-    struct {
-        Product *items;
-        int count, room;
-    } products;
-    struct {
-        Launched *items;
-        int count, room;
-    } launched;
-    struct {
-        Exchange *items;
-        int count, room;
-    } exchanges;
+    LIST_OF(Product) products;
+    LIST_OF(Launched) launched;
+    LIST_OF(Exchange) exchanges;
     int *slots; // launched by id: one more than its place, 0 free
     int slot_count;
     NameIndex *sum_names, *product_names, *exchange_names; // to places in those lists
@@ -414,9 +403,8 @@ bool import_kineto(Import *import) {
     if (!ok) return false;
     if (trace->sums.count == 0) {
         problem_add(import->problems, (Where){import->path, 0}, "no kernel is in this trace");
-        problem_hint(import->problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
-                                            : "profile with ProfilerActivity.CUDA and export_chrome_trace");
-        return false;
+        return problem_hint(import->problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
+                                                   : "profile with ProfilerActivity.CUDA and export_chrome_trace");
     }
     if (!import->gpu && trace->gpu[0]) import->gpu = trace->gpu;
     import_header(import, nsys ? "Nsight Systems export" : "Kineto trace");

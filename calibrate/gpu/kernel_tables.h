@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/hardware/hardware.h"
+#include "sim/base/list.h"
 #include "sim/data/csv.h"
 
 typedef struct KernelRow {
@@ -13,10 +14,7 @@ typedef struct KernelRow {
     double measured_s, predicted_s;
 } KernelRow;
 
-typedef struct KernelRows {
-    KernelRow *items;
-    int count, room;
-} KernelRows;
+typedef LIST_OF(KernelRow) KernelRows;
 
 typedef struct KernelTable KernelTable;
 

@@ -1,4 +1,4 @@
-// A row for each figure that an operator published and that can be computed from a trace.
+// lockstep validate queue: compares published figures of shared clusters with replays of their traces.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@
 #include "sim/system/pieces.h"
 #include "sim/system/shipped.h"
 #include "sim/system/watch.h"
+
+// ---- A row for each figure that an operator published and that can be computed from a trace.
 
 #define HOUR 3600.0
 #define DAY 86400.0
@@ -316,8 +318,6 @@ void queue_replay_all(QueueChecks *checks) {
     for (size_t i = 0; i < sizeof replays / sizeof *replays; i++) replay_trace(checks, &replays[i]);
 }
 
-// ---- lockstep validate queue: compares published figures of shared clusters with replays of their traces.
-
 #define SHIPPED SHIPPED_MEASUREMENTS "/queue"
 #define REPETITIONS 40
 
@@ -386,16 +386,13 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-int validate_queue(int argc, char **argv) {
-    static const Question question = {
-        .name = "validate-queue",
-        .usage = "lockstep validate queue [FOLDER] [--repetitions N]",
-        .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
-                 "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
-        .own = specs,
-        .own_count = SPEC_COUNT,
-        .processes = "jobs",
-        .positional = 1,
-        .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question validate_queue_question = {
+    .name = "validate-queue",
+    .usage = "lockstep validate queue [FOLDER] [--repetitions N]",
+    .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
+             "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
+    .own = specs,
+    .own_count = SPEC_COUNT,
+    .processes = "jobs",
+    .positional = 1,
+    .ask = ask};

@@ -4,7 +4,6 @@
 #include "calibrate/gpu/command_calibrate.h"
 #include "calibrate/tcp/predict_network.h"
 #include "results/answer/frame.h"
-#include "sim/base/list.h"
 
 #define MOST_HOSTS 64
 #define MOST_BYTES 4e9
@@ -21,15 +20,9 @@
 
 // ---- Reading.
 
-typedef struct Rows {
-    NetworkRow *items;
-    int count, room;
-} Rows;
+typedef LIST_OF(NetworkRow) Rows;
 
-typedef struct Cables {
-    Cable *items;
-    int count, room;
-} Cables;
+typedef LIST_OF(Cable) Cables;
 
 static int find_cable(Arena *arena, Cables *cables, Cable cable) {
     for (int i = 0; i < cables->count; i++) {
@@ -428,13 +421,10 @@ static int ask(Asking *asking) {
     return fit->wrong > 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
-int calibrate_network(int argc, char **argv) {
-    static const Question question = {
-        .name = "calibrate-network",
-        .usage = "lockstep calibrate network FILE.csv",
-        .about = "Fits the costs of hosts and cables to ping-pongs between two hosts, simulates all measured "
-                 "collectives, and compares.",
-        .positional = 1,
-        .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question calibrate_network_question = {
+    .name = "calibrate-network",
+    .usage = "lockstep calibrate network FILE.csv",
+    .about = "Fits the costs of hosts and cables to ping-pongs between two hosts, simulates all measured "
+             "collectives, and compares.",
+    .positional = 1,
+    .ask = ask};

@@ -1,5 +1,4 @@
-// Ranks joined by one TCP connection per pair: send and receive at once, barrier, agreement. After a failed
-// connection later calls do nothing; `failed` gives the reason.
+// netbench: collectives between real processes over TCP, timed and checked.
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -22,6 +21,9 @@
 
 #include "calibrate/tcp/schedule.h"
 #include "sim/base/options.h"
+
+// ---- Ranks joined by one TCP connection per pair: send and receive at once, barrier, agreement. After a failed
+// connection later calls do nothing; `failed` gives the reason.
 
 typedef struct Wire {
     int rank, rank_count;
@@ -246,30 +248,18 @@ void wire_collect(Wire *wire, const void *mine, size_t bytes, void *all) {
 #define SUM_BYTES ((size_t)1 << 20) // buffers for the speed of adding
 
 static const OptionSpec specs[] = {
-    {.name = "rank", .kind = OPTION_COUNT, .metavar = "N", .help = "this process's place in the list of hosts, from 0"},
-    {.name = "hosts", .kind = OPTION_TEXT, .metavar = "A,B,…", .help = "addresses of all ranks, the same for each"},
-    {.name = "port", .kind = OPTION_COUNT, .metavar = "N", .help = "rank i listens on port N + i (default 29500)"},
-    {.name = "ops", .kind = OPTION_TEXT, .metavar = "A,B,…", .help = "what to run (default: everything)"},
-    {.name = "from",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_BYTES,
-     .metavar = "SIZE",
-     .help = "smallest buffer (default 1 KiB)"},
-    {.name = "to",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_BYTES,
-     .metavar = "SIZE",
-     .help = "largest buffer (default 64 MiB)"},
-    {.name = "factor", .kind = OPTION_COUNT, .metavar = "N", .help = "from one size to the next (default 4)"},
-    {.name = "seconds",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_TIME,
-     .metavar = "TIME",
-     .help = "about how long to repeat each (default 1 s; 5 to 31 repeats)"},
-    {.name = "one-clock",
-     .kind = OPTION_FLAG,
+    {"rank", OPTION_COUNT, "N", .help = "this process's place in the list of hosts, from 0"},
+    {"hosts", OPTION_TEXT, "A,B,…", .help = "addresses of all ranks, the same for each"},
+    {"port", OPTION_COUNT, "N", .help = "rank i listens on port N + i (default 29500)"},
+    {"ops", OPTION_TEXT, "A,B,…", .help = "what to run (default: everything)"},
+    {"from", OPTION_QUANTITY, "SIZE", .help = "smallest buffer (default 1 KiB)", .quantity = QUANTITY_BYTES},
+    {"to", OPTION_QUANTITY, "SIZE", .help = "largest buffer (default 64 MiB)", .quantity = QUANTITY_BYTES},
+    {"factor", OPTION_COUNT, "N", .help = "from one size to the next (default 4)"},
+    {"seconds", OPTION_QUANTITY, "TIME", .help = "about how long to repeat each (default 1 s; 5 to 31 repeats)",
+     .quantity = QUANTITY_TIME},
+    {"one-clock", OPTION_FLAG,
      .help = "the hosts are one machine: count from the first rank's start to the last one's end"},
-    {.name = "csv", .kind = OPTION_FLAG, .help = "print rows of CSV instead of a table"},
+    {"csv", OPTION_FLAG, .help = "print rows of CSV instead of a table"},
 };
 #define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 

@@ -4,7 +4,6 @@
 
 #include "models/network/network.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/run.h"
 
 #define SEGMENT_HEADERS 52         // IP and TCP with timestamps
@@ -25,40 +24,22 @@ typedef struct Message {
     int posted, due, sent;  // marks of the sender: handed to the kernel; may arrive; the sender may go on (-1: at once)
 } Message;
 
-typedef struct Messages {
-    Message *items;
-    int count, room;
-} Messages;
+typedef LIST_OF(Message) Messages;
 
 typedef struct Cut { // of a host's sending: a mark at a number of bytes
     double at;
     int mark;
 } Cut;
 
-typedef struct Cuts {
-    Cut *items;
-    int count, room;
-} Cuts;
+typedef LIST_OF(Cut) Cuts;
 
-typedef struct Ops {
-    Op *items;
-    int count, room;
-} Ops;
+typedef LIST_OF(Op) Ops;
 
-typedef struct Streams {
-    Stream *items;
-    int count, room;
-} Streams;
+typedef LIST_OF(Stream) Streams;
 
-typedef struct Plans {
-    Plan *items;
-    int count, room;
-} Plans;
+typedef LIST_OF(Plan) Plans;
 
-typedef struct Slots {
-    int32_t *items;
-    int count, room;
-} Slots;
+typedef LIST_OF(int32_t) Slots;
 
 typedef struct Host {
     Schedule steps;

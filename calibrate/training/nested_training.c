@@ -1,4 +1,4 @@
-// Hides the catalogue numbers that were derived from training runs, by their source text.
+// The nested hold-out: rows are left out with everything that was learned from them alone.
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -6,7 +6,10 @@
 
 #include "calibrate/training/training.h"
 #include "sim/base/digest.h"
+#include "sim/base/embed.h"
 #include "sim/system/pieces.h"
+
+// ---- The catalogue without numbers that were derived from training runs, by their source text.
 
 #define TRAINING_SOURCE "training runs"
 #define EFFICIENCY "gemm_efficiency_"
@@ -72,116 +75,27 @@ const Catalogue *catalogue_untrained(Arena *arena, const Catalogue *catalogue, c
     return untrained;
 }
 
-// ---- The table. The class depends on who published the figures, not on how fast they are: a computing centre's, a
-// lab's or a user's runs are ordinary, whatever library they use.
+// ---- Classes of families: software tuned by its makers, or ordinary code. A class depends on who published the
+// figures, not on how fast they are: a computing centre's, a lab's or a user's runs are ordinary, whatever library they
+// use.
 
-// clang-format off
-static const FamilyClass classes[] = {
-    {"answerai-fsdp-qlora", false, "a company's script for fine-tuning at home"},
-    {"bigscience-bloom-a100", true, "the sweeps of Megatron-DeepSpeed's makers before BLOOM"},
-    {"caraml-jsc", false, "a computing centre's suite of others' code"},
-    {"cnn-benchmarks-torch7", false, "one person's comparison of networks"},
-    {"csc-clm-puhti-v100", false, "a computing centre's examples"},
-    {"csc-lumi-mi250x", false, "a computing centre's examples"},
-    {"csc-puhti-v100", false, "a computing centre's examples"},
-    {"deepspeed-autotuning-v100", false, "an autotuner's trials of Hugging Face's examples, most of them as nobody would run them"},
-    {"deepspeed-azure-zero3", true, "Microsoft's of DeepSpeed"},
-    {"detectron-caffe2-p100", false, "a model zoo: trained for accuracy, time noted"},
-    {"detectron2-model-zoo", false, "a model zoo: trained for accuracy, time noted"},
-    {"dgxc-maxtext-24.11", true, "NVIDIA's"},
-    {"dgxc-moe", true, "NVIDIA's"},
-    {"dgxc-paxml-24.11", true, "NVIDIA's"},
-    {"dlperf-gpt", true, "the OneFlow team's"},
-    {"dlperf-v1", true, "the OneFlow team's, of frameworks' own benchmarks"},
-    {"ds3lab-deepspeed-pp", false, "a university's runs on rented nodes"},
-    {"ds3lab-megatron-1gpu-nodes", false, "a university's runs on rented nodes"},
-    {"ds3lab-megatron-8v100", false, "a university's runs on rented nodes"},
-    {"easycontext-a100", false, "a student's script"},
-    {"enoki-rorqual-h100", false, "a trainer of somebody's own"},
-    {"fast-dit-a100", false, "one person's rewrite of a paper's code"},
-    {"fastcode-starcoder", false, "fine-tuning by Hugging Face's Trainer"},
-    {"flagperf-vision-encoder", false, "a suite of others' model code as it was published"},
-    {"flash-attention-training", true, "its makers'"},
-    {"flashlight-v100", true, "its makers'"},
-    {"fms-acceleration-kernels", true, "IBM's of its own kernels"},
-    {"gpt2-runpod-2025", false, "one person's loop on rented cards"},
-    {"hf-docs-bert-v100", false, "examples of a manual"},
-    {"hf-docs-gpt2-titan", false, "examples of a manual"},
-    {"hf-trainer-t5-accum", false, "a user's trial of an option"},
-    {"horovod-512gpu", true, "its makers'"},
-    {"ibm-fms-fsdp", true, "IBM's and PyTorch's of FSDP"},
-    {"internevo-7b", true, "its makers'"},
-    {"jax-toolbox-maxtext", true, "NVIDIA's"},
-    {"jax-toolbox-pax", true, "NVIDIA's"},
-    {"jax-toolbox-t5x", true, "NVIDIA's"},
-    {"jax-toolbox-vit", true, "NVIDIA's"},
-    {"kempnerforge-h200", false, "a lab's own trainer"},
-    {"korthikanti-2022", true, "NVIDIA's"},
-    {"lambda-deeplearning-benchmark", true, "a vendor's, of NVIDIA's examples"},
-    {"layouts-resnet50-v100", false, "a user's trial of memory layouts"},
-    {"libai-benchmark", true, "its makers'"},
-    {"llm.c-scripts", true, "its makers'"},
-    {"megatron-2020", true, "NVIDIA's"},
-    {"megatron-core-h100-weak", true, "NVIDIA's"},
-    {"megatron-moe-modelzoo", true, "NVIDIA's"},
-    {"megatron-readme-175b", true, "NVIDIA's"},
-    {"megatron-sc21-weak", true, "NVIDIA's"},
-    {"mlperf-training-v1.1", true, "MLPerf"},
-    {"mlperf-training-v2.1", true, "MLPerf"},
-    {"mlperf-training-v3.1", true, "MLPerf"},
-    {"mlperf-training-v4.0", true, "MLPerf"},
-    {"mlperf-training-v4.1", true, "MLPerf"},
-    {"mlperf-training-v5.0", true, "MLPerf"},
-    {"mlperf-training-v6.0", true, "MLPerf"},
-    {"mmdetection-v0-v100", false, "a model zoo: trained for accuracy, time noted"},
-    {"modded-nanogpt-h100", false, "one script, made faster by whoever could"},
-    {"mosaicml-llm-foundry", true, "its makers'"},
-    {"mxnet-p2-256gpu", true, "its makers'"},
-    {"nemo-24.07", true, "NVIDIA's"},
-    {"nemo-25.02", true, "NVIDIA's"},
-    {"nemo-launcher-a100", true, "NVIDIA's"},
-    {"nemo-longseq", true, "NVIDIA's"},
-    {"nemo-megatron-bridge", true, "NVIDIA's"},
-    {"neusight-asplos25", false, "a university's measurements of Hugging Face's models"},
-    {"nnunet-v1-epochs", false, "a lab's own trainer"},
-    {"nvidia-deeplearningexamples", true, "NVIDIA's"},
-    {"nvidia-dgxc-benchmarking", true, "NVIDIA's"},
-    {"own-steps", true, "our own, of which every detail is fixed and said"},
-    {"paddle-perf-ngc", true, "the PaddlePaddle team's, of NVIDIA's containers"},
-    {"peft-metamath-l40s", false, "fine-tuning compared by quality, not speed"},
-    {"prime-rl-trainer", false, "a company's own trainer"},
-    {"qwen-finetune-a100", false, "fine-tuning by Hugging Face's Trainer"},
-    {"raysgd-v100-dataparallel", true, "the Ray team's"},
-    {"servergear-rtx2080ti", false, "a reseller's trial of cards"},
-    {"servergear-rtx4090", false, "a reseller's trial of cards"},
-    {"simumax-b200", false, "the makers of a simulator, of Megatron's script"},
-    {"stas-ml-engineering-llama8b", false, "one person's handbook"},
-    {"tensorpack-rcnn", false, "a model zoo: trained for accuracy, time noted"},
-    {"tf-benchmarks-2017", true, "Google's"},
-    {"timm-train-benchmark", true, "its maker's"},
-    {"tinyllama-user-4090", false, "one user's run"},
-    {"torchgpipe-resnet101-p40", true, "its makers'"},
-    {"torchtitan", true, "its makers'"},
-    {"torchtitan-2024-08", true, "its makers'"},
-    {"torchtune-a100", true, "its makers'"},
-    {"tyler-romero-2x4090", false, "one person's loop on two cards"},
-    {"vtrain-multi", false, "a university's measurements of Megatron-DeepSpeed"},
-    {"whynlp-tinyllama-deepspeed", false, "a student's script"},
-    {"yafsdp-a100", true, "its makers'"},
-    {"zoo-timm", false, "libraries' models in a loop that nobody tuned"},
-    {"zoo-torchvision", false, "libraries' models in a loop that nobody tuned"},
-    {"zoo-transformers", false, "libraries' models in a loop that nobody tuned"},
-};
-// clang-format on
+EMBED(family_classes, "calibrate/measurements/families.csv");
 
-const FamilyClass *family_class(int index) {
-    return index >= 0 && (size_t)index < sizeof classes / sizeof *classes ? &classes[index] : NULL;
+// The family's class and what follows it on its line; NULL: it has none.
+static const char *class_of(const char *family) {
+    size_t length = strlen(family);
+    for (const char *line = family_classes; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, family, length) == 0 && line[length] == ',') return line + length + 1;
+    }
+    return NULL;
 }
 
+bool family_is_known(const char *family) { return class_of(family) != NULL; }
+
 bool family_is_tuned(const char *family) {
-    for (int i = 0; family_class(i); i++)
-        if (strcmp(classes[i].family, family) == 0) return classes[i].tuned;
-    return false;
+    const char *class = class_of(family);
+    return class && strncmp(class, "tuned,", strlen("tuned,")) == 0;
 }
 
 // ---- Shared constants are not refitted themselves: a factor on each cause of a step replaces that.

@@ -1,10 +1,12 @@
-// Unpublished settings follow one rule, whatever was measured: the least recomputation whose memory fits, the fastest
-// of a few micro-batches, then the fastest number of virtual stages.
+// Prediction of measured runs, alone, with factors fitted on other families, and with other runs as anchors.
 #include <math.h>
 #include <string.h>
 
 #include "calibrate/training/training.h"
 #include "models/workload/job/recompute.h"
+
+// ---- Unpublished settings follow one rule, whatever was measured: the least recomputation whose memory fits, the
+// fastest of a few micro-batches, then the fastest number of virtual stages.
 
 #define LARGEST_MICRO_BATCH_TRIED 16
 
@@ -203,10 +205,7 @@ double run_flops(const MeasuredRun *run, const TrainingSpec *training) {
 #define ERROR_SCALE 0.10 // of a row's log error; beyond twice that it counts less
 #define SOFT_FROM 2.0
 
-typedef struct Factors {
-    FittedFactor *items;
-    int count, room;
-} Factors;
+typedef LIST_OF(FittedFactor) Factors;
 
 typedef struct Fit {
     Arena *arena;

@@ -5,6 +5,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/software.h"
+#include "sim/base/list.h"
 
 // Settings that a row may lack. Each is displayed with its default, and widens the printed range.
 typedef enum Assumed {
@@ -108,10 +109,7 @@ typedef struct Withheld {
     SoftwareRules rules; // of software
 } Withheld;
 
-typedef struct MeasuredRuns {
-    MeasuredRun *items;
-    int count, room;
-} MeasuredRuns;
+typedef LIST_OF(MeasuredRun) MeasuredRuns;
 
 // Adds the rows of a file. False after problems with the file as a whole. A cell that cannot be read is a problem too,
 // which costs its row and no other.

@@ -1,4 +1,4 @@
-// Statistics over rows. A row's error is |predicted / measured - 1|.
+// Scores of predictions: a step's errors, regret of chosen layouts, coverage and width of ranges.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #include "calibrate/training/training.h"
 #include "models/workload/step/step_constants.h"
 #include "sim/base/digest.h"
+
+// ---- Statistics over rows. A row's error is |predicted / measured - 1|.
 
 #define LEAST_ROWS_TO_ORDER 4
 

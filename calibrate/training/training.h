@@ -82,15 +82,10 @@ CrossFit cross_fit(Arena *arena, const PredictedRun *runs, int count);
 // The factor of each row left out, fitted on all others.
 void cross_factors(Arena *arena, const PredictedRun *runs, int count, const bool *left_out, double *out);
 
-// ---- Class of a family of measured runs: software tuned by its makers, or ordinary code.
+// ---- Class of a family of measured runs: software tuned by its makers (the benchmark of a vendor, of MLPerf or of a
+// framework's own team), or ordinary code, as calibrate/measurements/families.csv says with the reason of each.
 
-typedef struct FamilyClass {
-    const char *family;
-    bool tuned; // the benchmark of a vendor, of MLPerf or of a framework's own team
-    const char *reason;
-} FamilyClass;
-
-const FamilyClass *family_class(int index); // NULL: no more
+bool family_is_known(const char *family);
 // A family that the table does not name is ordinary.
 bool family_is_tuned(const char *family);
 
@@ -110,7 +105,7 @@ typedef enum NestedQuestion {
     NESTED_FRAMEWORK, // the name is withheld of all rows; the others' rules stay
     NESTED_SCALE,     // the largest number of GPUs of each family
     NESTED_YEAR,      // the newest year of software
-    NESTED_ORDINARY,  // all ordinary code (family_classes.h), judged by tuned software
+    NESTED_ORDINARY,  // all ordinary code (families.csv), judged by tuned software
     NESTED_UNSAID,    // the same with the names of their frameworks withheld
     NESTED_TUNED,     // the reverse: all tuned code
     NESTED_THIRDS,    // a third of ordinary families, drawn, then the second and the last; drawn three times

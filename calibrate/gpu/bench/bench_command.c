@@ -1,4 +1,4 @@
-// Writes the measurements as JSON lines.
+// The command line of lockstep-bench, and what it writes.
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/bench/bench.h"
+
+// ---- Writes the measurements as JSON lines.
 
 static void text(FILE *out, const char *key, const char *value) {
     fprintf(out, ", \"%s\": \"", key);

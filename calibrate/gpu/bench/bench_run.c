@@ -1,4 +1,4 @@
-// Timing of one case: correctness check, warm-up, then repeats until the time is spent.
+// Runs the plan case by case, and times each.
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/bench/bench.h"
+
+// ---- Timing of one case: correctness check, warm-up, then repeats until the time is spent.
 
 #define MOST_SAMPLES 256
 #define MOST_ITERATIONS 1024

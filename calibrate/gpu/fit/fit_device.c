@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/hardware/power.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"
@@ -105,16 +106,13 @@ const char *free_key(Arena *arena, const Free *free) {
     return arena_printf(arena, "%s_%s", free->row->key, precision_name(free->precision));
 }
 
-// Its matrix units draw the power limit, whatever their constant (models/hardware/power.c).
-static bool is_throttled(const Gpu *gpu) { return gpu->training_clock < 1 || gpu->sustained < 1; }
-
 int list_frees(const Gpu *gpu, Free *frees) {
     int count = 0;
     for (int r = 0; r < parameter_row_count; r++) {
         const ParameterRow *row = &parameter_rows[r];
         for (int p = 0; p < (row->per_precision ? PRECISION_COUNT : 1); p++) {
             if (row->per_precision && !gpu_supports(gpu, (Precision)p)) continue;
-            if (row->offset == offsetof(Constants, gpu.matrix_power) && is_throttled(gpu)) continue;
+            if (row->offset == offsetof(Constants, gpu.matrix_power) && gpu_is_throttled(gpu)) continue;
             CHECK(count < MOST_DEVICE_PARAMETERS);
             frees[count++] = (Free){row, (Precision)p};
         }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 
@@ -17,10 +16,7 @@
 static const char best_shape[] = "the best of a search is no sample of shapes";
 static const char unknown_gpu[] = "its GPU is not in the catalogue";
 
-typedef struct Groups {
-    GemmGroup *items;
-    int count, room;
-} Groups;
+typedef LIST_OF(GemmGroup) Groups;
 
 typedef struct Columns {
     int gpu, dtype, op, batch, m, n, k, latency;
@@ -51,8 +47,7 @@ static bool read_precision(const Csv *csv, int row, int column, Precision *preci
     if (strcmp(text, "fp32_simt") == 0) text = "fp32";
     if (precision_from_name(text, precision)) return true;
     problem_add(problems, csv_where(csv, row), "\"%s\" is no data type", text);
-    problem_hint(problems, "known: fp64, fp32 (or fp32_simt), tf32, fp16, bf16, fp8, fp4, int8");
-    return false;
+    return problem_hint(problems, "known: fp64, fp32 (or fp32_simt), tf32, fp16, bf16, fp8, fp4, int8");
 }
 
 static GemmGroup *group_of(Arena *arena, Groups *groups, const Gpu *gpu, Precision precision) {
@@ -70,10 +65,8 @@ static bool read_shape(const Csv *csv, int row, Columns at, GemmPoint *point, Pr
     double n = csv_positive(csv, row, is_swapped ? at.k : at.n, problems);
     double k = csv_positive(csv, row, is_swapped ? at.n : at.k, problems);
     point->seconds = csv_positive(csv, row, at.latency, problems) / 1e3;
-    if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12) {
-        problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");
-        return false;
-    }
+    if (batch > 1e9 || m > 1e12 || n > 1e12 || k > 1e12)
+        return problem_add(problems, csv_where(csv, row), "this GEMM is larger than any that could be meant");
     gemm->batch = (int64_t)batch, gemm->m = (int64_t)m, gemm->n = (int64_t)n, gemm->k = (int64_t)k;
     return true;
 }
@@ -453,7 +446,7 @@ static void jackknife(Arena *arena, Task *task, const double *x, double *sigma) 
         sigma[p] = fmax(sigma[p], sqrt(squares[p] * (SPLIT_BLOCKS - 1) / SPLIT_BLOCKS));
 }
 
-static Estimate share_estimate(double x, double sigma) {
+Estimate share_estimate(double x, double sigma) {
     double share = share_of(x);
     return (Estimate){share, (1 - share) * sigma};
 }

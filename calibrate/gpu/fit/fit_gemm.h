@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/hardware/kernel.h"
+#include "sim/base/list.h"
 #include "sim/data/csv.h"
 
 typedef struct GemmPoint {
@@ -17,10 +18,7 @@ typedef struct GemmRow {
     int line;
 } GemmRow;
 
-typedef struct GemmRows {
-    GemmRow *items;
-    int count, room;
-} GemmRows;
+typedef LIST_OF(GemmRow) GemmRows;
 
 // All points of one GPU and precision: they share an efficiency, a memory efficiency and a launch time.
 typedef struct GemmGroup {
@@ -46,6 +44,8 @@ bool gemm_row_has_depth_as_n(const Csv *csv, int row);
 typedef struct Estimate {
     double value, sigma; // sigma is relative
 } Estimate;
+
+Estimate share_estimate(double x, double sigma); // of a share, from its logit
 
 typedef struct GroupFit {
     const Gpu *gpu;

@@ -438,11 +438,6 @@ static void hold_out_types(Arena *arena, GenerationFit *fit, double *x) {
 
 // ---- Values.
 
-static Estimate share_estimate(double x, double sigma) {
-    double share = share_of(x);
-    return (Estimate){share, (1 - share) * sigma};
-}
-
 static Estimate log_estimate(double x, double sigma) { return (Estimate){exp(x), sigma}; }
 
 static void take_values(GenerationFit *fit, const double *x, const double *sigma) {

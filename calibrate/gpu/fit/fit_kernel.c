@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/exchange.h"
-#include "models/hardware/flash.h"
-#include "models/hardware/grouped.h"
 #include "models/hardware/kernel.h"
+#include "models/hardware/library_kernels.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
@@ -29,10 +27,7 @@ bool kernel_table_has(const char *path, const char *const *columns, int count) {
     return has;
 }
 
-const char *line_text(const KernelLine *line, const char *column) {
-    int at = csv_find(line->csv, column);
-    return at < 0 ? "" : csv_cell(line->csv, line->row, at);
-}
+const char *line_text(const KernelLine *line, const char *column) { return csv_named(line->csv, line->row, column); }
 
 bool line_says(const KernelLine *line, const char *column, const char *word) {
     return strcmp(line_text(line, column), word) == 0;

@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "models/workload/cluster/cluster.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
@@ -238,15 +237,9 @@ typedef struct Row {
     int line;
 } Row;
 
-typedef struct Rows {
-    Row *items;
-    int count, room;
-} Rows;
+typedef LIST_OF(Row) Rows;
 
-typedef struct MeasuredList {
-    Measured *items;
-    int count, room;
-} MeasuredList;
+typedef LIST_OF(Measured) MeasuredList;
 
 bool measured_is_json(const char *path) {
     FILE *file = file_peek(path);
@@ -490,8 +483,7 @@ static bool is_supported(const MeasuredFile *file, const Measured *row, Problems
     if (!has_type || gpu_supports(file->gpu, row->gemm.precision)) return true;
     problem_add(problems, (Where){file->path, row->line}, "%s has no %s units", file->gpu->name,
                 precision_name(row->gemm.precision));
-    problem_hint(problems, "--gpu NAME says which GPU was measured");
-    return false;
+    return problem_hint(problems, "--gpu NAME says which GPU was measured");
 }
 
 // Key of the same GEMM without concurrent or preceding work, which is earlier in the file.
