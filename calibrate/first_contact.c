@@ -22,7 +22,6 @@ static const OptionSpec specs[] = {
      .help = "add the section to this page; refused where it has one of this batch and version already"},
     {"date", OPTION_TEXT, "YYYY-MM-DD", .help = "instead of today"},
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] = "lockstep validate first-contact DIR [--append docs/first-contact.md]";
 static const char about[] = "Predicts a batch of new measurements as the program stands: DIR/training/*.csv (columns:\n"
@@ -169,6 +168,6 @@ const Question validate_first_contact_question = {.name = "validate-first-contac
                                                   .usage = usage,
                                                   .about = about,
                                                   .own = specs,
-                                                  .own_count = SPEC_COUNT,
+                                                  .own_count = sizeof specs / sizeof *specs,
                                                   .positional = 1,
                                                   .ask = ask};

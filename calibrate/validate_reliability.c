@@ -18,7 +18,6 @@
 static const OptionSpec specs[] = {
     {"runs", OPTION_COUNT, "N", .help = "lives for each figure; default 50"},
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char *const column_words[] = {"figure", "what",          "unit",    "published", "bound",    "gpus",
                                            "days",   "checkpoint_tb", "storage", "rates",     "relation", "source"};
@@ -155,6 +154,6 @@ const Question validate_reliability_question = {
     .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
              "Without a file: " SHIPPED ".",
     .own = specs,
-    .own_count = SPEC_COUNT,
+    .own_count = sizeof specs / sizeof *specs,
     .positional = 1,
     .ask = ask};

@@ -31,8 +31,7 @@ typedef struct NcclFacts {
 
 void nccl_facts_read(NcclFacts *facts, const char *line);
 
-// ---- Parser of nccl-tests' output: its text, in which header words identify the columns, and its JSON; and the facts
-// about the machine in either (nccl_facts.h).
+// ---- The log.
 
 typedef struct NcclRow {
     int line;

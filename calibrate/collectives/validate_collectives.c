@@ -251,7 +251,6 @@ static const OptionSpec specs[] = {
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every size of every log: log,op,size,measured_us,predicted_us,error_pct"},
     PIECES_OPTION,
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] =
     "lockstep validate collectives [LOG|DIR…] [--clusters clusters.csv] [--fit-on ops|scale|GLOB] "
@@ -317,7 +316,7 @@ const Question validate_collectives_question = {.name = "validate-collectives",
                                                 .usage = usage,
                                                 .about = about,
                                                 .own = specs,
-                                                .own_count = SPEC_COUNT,
+                                                .own_count = sizeof specs / sizeof *specs,
                                                 .processes = "jobs",
                                                 .positional = INT_MAX,
                                                 .ask = ask};

@@ -68,7 +68,7 @@ int machines_that_tell(const Measurements *logs, const double *weights, Constant
 double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
                        NcclConstants *constants, const NcclConstants *near, double *sigma);
 
-// ---- Validation of the network model by parts: reading logs and clusters, fits, scores, and output.
+// ---- The validation.
 
 #define SHIPPED_FOLDER "calibrate/measurements/nccl"
 

@@ -27,7 +27,6 @@ static const OptionSpec specs[] = {
     {"fabric", OPTION_TEXT, "NAME", .help = "the link between them (lockstep hw list fabric)"},
     {"seed", OPTION_SEED, "N", .help = "which shapes are held out (default 1)"},
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] = "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv|TRACE.json|LOG… [-o PROFILE.json] "
                             "[--node NAME --nodes N --fabric NAME] "
@@ -597,6 +596,6 @@ const Question calibrate_fit_question = {.name = "calibrate-fit",
                                          .usage = usage,
                                          .about = about,
                                          .own = specs,
-                                         .own_count = SPEC_COUNT,
+                                         .own_count = sizeof specs / sizeof *specs,
                                          .positional = INT_MAX,
                                          .ask = ask};

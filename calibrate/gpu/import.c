@@ -250,16 +250,14 @@ bool import_gemm_csv(Import *import) {
 static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "nsys", "iperf3", "fio"};
 static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm_csv, import_kineto,
                                                   import_kineto,     import_iperf3,   import_fio};
-enum { FORMAT_COUNT = sizeof format_names / sizeof *format_names };
 
 static const OptionSpec specs[] = {
     {"from", OPTION_CHOICE, .help = "which program's file it is", .choices = format_names,
-     .choice_count = FORMAT_COUNT},
+     .choice_count = sizeof format_names / sizeof *format_names},
     {"output", OPTION_TEXT, "FILE", .help = "where the JSON lines go (default: standard output)", .letter = 'o'},
     {"gpu", OPTION_TEXT, "NAME", .help = "the GPU that was measured; of a table, whose rows to take"},
     {"operation", OPTION_TEXT, "NAME", .help = "the collective, where neither text nor file name says it (nccl-tests)"},
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 static const char usage[] = "lockstep calibrate import --from FORMAT FILE [-o MEASUREMENTS.json]";
 static const char about[] = "Writes measurements of other programs as the JSON lines that lockstep-bench writes.";
 
@@ -306,6 +304,6 @@ const Question calibrate_import_question = {.name = "calibrate-import",
                                             .usage = usage,
                                             .about = about,
                                             .own = specs,
-                                            .own_count = SPEC_COUNT,
+                                            .own_count = sizeof specs / sizeof *specs,
                                             .positional = 1,
                                             .ask = ask};

@@ -23,7 +23,6 @@ static const OptionSpec specs[] = {
      .help =
          "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length"},
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] = "lockstep validate kernels [TABLE.csv|MEASURED.json…] [--profile FILE.json] [--held-out] "
                             "[--rows OUT.csv]";
@@ -374,6 +373,6 @@ const Question validate_kernels_question = {.name = "validate-kernels",
                                             .usage = usage,
                                             .about = about,
                                             .own = specs,
-                                            .own_count = SPEC_COUNT,
+                                            .own_count = sizeof specs / sizeof *specs,
                                             .positional = INT_MAX,
                                             .ask = ask};

@@ -325,7 +325,6 @@ static const OptionSpec specs[] = {
     {"repetitions", OPTION_COUNT, "N", .help = "months drawn for each virtual cluster; default 40"},
     PIECES_OPTION,
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static AnswerValue figure(Arena *arena, const QueueCheck *check, double value) {
     bool is_share = strcmp(check->unit, "share") == 0;
@@ -392,7 +391,7 @@ const Question validate_queue_question = {
     .about = "Waits, backlogs and use of shared clusters as their operators published them, beside replays of\n"
              "their traces. Without a folder: " SHIPPED ", whose README.md names the sources.",
     .own = specs,
-    .own_count = SPEC_COUNT,
+    .own_count = sizeof specs / sizeof *specs,
     .processes = "jobs",
     .positional = 1,
     .ask = ask};

@@ -69,8 +69,7 @@ const SampleLengths *sample_lengths(const char *model); // NULL: not such a mode
 // distribution of their mean, F(x) = ((x - least) / (most - least))^a.
 double longest_of(const SampleLengths *lengths, double samples);
 
-// ---- Measured training runs: rows of CSV files with the header of calibrate/measurements/training/README.md, each as
-// a cluster and a job to predict, or with the reason why no prediction is made.
+// ---- A run.
 
 // What a figure of peak memory counts.
 typedef enum MemoryCount {

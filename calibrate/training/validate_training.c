@@ -85,7 +85,6 @@ static const OptionSpec specs[] = {
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
     PIECES_OPTION,
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] =
     "lockstep validate training [FILE.csv|DIR…] [--family NAME] [--anchored | --anchor FILE.csv… | "
@@ -212,7 +211,7 @@ const Question validate_training_question = {.name = "validate-training",
                                              .usage = usage,
                                              .about = about,
                                              .own = specs,
-                                             .own_count = SPEC_COUNT,
+                                             .own_count = sizeof specs / sizeof *specs,
                                              .processes = "jobs",
                                              .positional = INT_MAX,
                                              .ask = ask};

@@ -28,9 +28,7 @@ const char *line_tells(const KernelLine *line, const char *const *columns, int c
 const char *line_no_type(const KernelLine *line);
 const char *line_no_units(const KernelLine *line, const Gpu *gpu, Precision precision);
 
-// ---- Fit of attention, grouped-expert and token-exchange kernels, each of a library on a generation of GPUs: reading
-// of a table's line, its predicted time, and the fit of a kernel's few constants to lines: least squares on the log of
-// time, with priors, and hold-out errors on halves.
+// ---- The fit.
 
 // What a line timed.
 typedef struct KernelPoint {
