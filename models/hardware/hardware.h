@@ -25,8 +25,7 @@ Architecture architecture_called(const char *name); // "Hopper"; ARCHITECTURE_OT
 // Of its first data-centre part; 0: not known.
 int architecture_year(Architecture architecture);
 
-// ---- Hardware of the catalogue: GPUs, nodes, links of a fabric, storage. Every number carries its unit, source and
-// kind; an unknown number is absent, never zero.
+// ---- Parts.
 
 typedef enum Precision { FP64, FP32, TF32, FP16, BF16, FP8, FP4, INT8, PRECISION_COUNT } Precision;
 
