@@ -101,9 +101,9 @@ $(BUILD)/tests/run: $(TEST_OBJECTS) $(OBJECTS) | $(BUILD)/tests/unguarded $(BUIL
 	@$(CC) $(CFLAGS) $(LDFLAGS) $(KEPT) -o $@ $^ $(LIBS)
 
 # Needs nothing but libc, so that it can be copied to any host.
-NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o calibrate/tcp/wire.o \
+NETBENCH_OBJECTS = $(addprefix $(BUILD)/,calibrate/tcp/netbench.o calibrate/tcp/schedule.o \
                    $(patsubst %.c,%.o,$(wildcard models/network/messages/algorithms*.c)) \
-                   $(addprefix sim/base/,arena.o letters.o options.o problem.o quantity.o seed.o text.o))
+                   $(addprefix sim/base/,arena.o options.o problem.o quantity.o text.o))
 $(BUILD)/netbench: $(NETBENCH_OBJECTS)
 	@echo "  LINK  $@"
 	@$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lm
@@ -157,6 +157,8 @@ $(BUILD)/scenarios/import/software.o $(BUILD)/wasm/scenarios/import/software.o: 
 # So is the course, with the pages of measurements that it rests on.
 $(BUILD)/scenarios/lua/lua_course.o $(BUILD)/wasm/scenarios/lua/lua_course.o: $(wildcard scenarios/lessons/course/*.lua) \
   $(patsubst %,docs/%.md,training-accuracy collectives-accuracy first-contact critical-batch goodput)
+# So are the classes of measured families.
+$(BUILD)/calibrate/training/nested_training.o: calibrate/measurements/families.csv
 # So are the answers' schemas.
 $(BUILD)/results/answer/command_schema.o $(BUILD)/wasm/results/answer/command_schema.o: results/schema.json
 

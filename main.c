@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "results/answer/answer.h"
 #include "results/answer/ask.h"
 #include "results/answer/command_schema.h"
@@ -14,7 +14,7 @@
 #include "scenarios/study/study_anchors.h"
 #include "sim/base/problem.h"
 #include "sim/base/version.h"
-#include "sim/data/envelope.h"
+#include "sim/data/answer.h"
 #include "sim/system/ending.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"

@@ -6,13 +6,17 @@
 #include "sim/system/watch.h"
 
 static const FrameCommand kinds[] = {
-    {"collectives", "nccl-tests logs against the network model", validate_collectives},
-    {"training", "published training runs against simulated steps", validate_training},
-    {"kernels", "measured GEMMs and other kernels against the cost functions", validate_kernels},
-    {"first-contact", "a batch of new measurements, as a dated section to keep", validate_first_contact},
-    {"queue", "waits and backlogs of published shared clusters, against their traces replayed", validate_queue},
-    {"reliability", "how often jobs stop, against lives simulated from failure rates", validate_reliability},
-    {"convergence", "data needed to reach a target by batch, against the critical batch", validate_convergence},
+    {"collectives", "nccl-tests logs against the network model", .question = &validate_collectives_question},
+    {"training", "published training runs against simulated steps", .question = &validate_training_question},
+    {"kernels", "measured GEMMs and other kernels against the cost functions", .question = &validate_kernels_question},
+    {"first-contact", "a batch of new measurements, as a dated section to keep",
+     .question = &validate_first_contact_question},
+    {"queue", "waits and backlogs of published shared clusters, against their traces replayed",
+     .question = &validate_queue_question},
+    {"reliability", "how often jobs stop, against lives simulated from failure rates",
+     .question = &validate_reliability_question},
+    {"convergence", "data needed to reach a target by batch, against the critical batch",
+     .question = &validate_convergence_question},
 };
 
 // Progress is shown, and an interrupt keeps the predictions so far.

@@ -5,13 +5,7 @@
 
 int command_validate(int argc, char **argv);
 
-// One kind each; argv[0] is the kind.
-int validate_collectives(int argc, char **argv);
-int validate_training(int argc, char **argv);
-int validate_kernels(int argc, char **argv);
-int validate_queue(int argc, char **argv);
-int validate_reliability(int argc, char **argv);
-int validate_convergence(int argc, char **argv);
-int validate_first_contact(int argc, char **argv);
-
-extern const Question training_question, collectives_question;
+// One kind each.
+extern const Question validate_collectives_question, validate_training_question, validate_kernels_question,
+    validate_queue_question, validate_reliability_question, validate_convergence_question,
+    validate_first_contact_question;

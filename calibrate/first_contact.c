@@ -9,7 +9,7 @@
 #include "results/answer/as.h"
 #include "results/answer/frame.h"
 #include "sim/base/date.h"
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 #include "sim/base/version.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
@@ -18,13 +18,10 @@
 #define LARGEST_PAGE ((size_t)16 << 20)
 
 static const OptionSpec specs[] = {
-    {.name = "append",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.md",
+    {"append", OPTION_TEXT, "FILE.md",
      .help = "add the section to this page; refused where it has one of this batch and version already"},
-    {.name = "date", .kind = OPTION_TEXT, .metavar = "YYYY-MM-DD", .help = "instead of today"},
+    {"date", OPTION_TEXT, "YYYY-MM-DD", .help = "instead of today"},
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] = "lockstep validate first-contact DIR [--append docs/first-contact.md]";
 static const char about[] = "Predicts a batch of new measurements as the program stands: DIR/training/*.csv (columns:\n"
@@ -129,9 +126,10 @@ static int show(Contact *contact, Asking *asking) {
     char *heading = arena_printf(contact->arena, "## %s, by version %s", contact->name, program_version());
     if (!page || heading_there(contact, page, heading)) return EXIT_BAD_INPUT;
 
-    char *training = predicted(contact, &training_question, "training", "training/*.csv", NULL);
+    char *training = predicted(contact, &validate_training_question, "training", "training/*.csv", NULL);
     char *collectives =
-        training ? predicted(contact, &collectives_question, "collectives", "nccl/*.txt", "nccl/clusters.csv") : NULL;
+        training ? predicted(contact, &validate_collectives_question, "collectives", "nccl/*.txt", "nccl/clusters.csv")
+                 : NULL;
     if (!collectives) return EXIT_BAD_INPUT;
     if (!*training && !*collectives) {
         problem_add(contact->problems, (Where){contact->folder, 0},
@@ -166,13 +164,10 @@ static int ask(Asking *asking) {
     return show(&contact, asking);
 }
 
-int validate_first_contact(int argc, char **argv) {
-    static const Question question = {.name = "validate-first-contact",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .positional = 1,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question validate_first_contact_question = {.name = "validate-first-contact",
+                                                  .usage = usage,
+                                                  .about = about,
+                                                  .own = specs,
+                                                  .own_count = sizeof specs / sizeof *specs,
+                                                  .positional = 1,
+                                                  .ask = ask};

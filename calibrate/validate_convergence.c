@@ -244,14 +244,11 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-int validate_convergence(int argc, char **argv) {
-    static const Question question = {
-        .name = "validate-convergence",
-        .usage = "lockstep validate convergence [FILE.csv]",
-        .about = "How much data MLPerf's benchmarks need to reach their target by global batch, against the\n"
-                 "law of the critical batch.\n"
-                 "Without a file: " SHIPPED ".",
-        .positional = 1,
-        .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question validate_convergence_question = {
+    .name = "validate-convergence",
+    .usage = "lockstep validate convergence [FILE.csv]",
+    .about = "How much data MLPerf's benchmarks need to reach their target by global batch, against the\n"
+             "law of the critical batch.\n"
+             "Without a file: " SHIPPED ".",
+    .positional = 1,
+    .ask = ask};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "models/workload/life/life.h"
 #include "results/answer/frame.h"
 #include "sim/data/csv.h"
@@ -18,7 +18,6 @@
 static const OptionSpec specs[] = {
     {"runs", OPTION_COUNT, "N", .help = "lives for each figure; default 50"},
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char *const column_words[] = {"figure", "what",          "unit",    "published", "bound",    "gpus",
                                            "days",   "checkpoint_tb", "storage", "rates",     "relation", "source"};
@@ -149,15 +148,12 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-int validate_reliability(int argc, char **argv) {
-    static const Question question = {
-        .name = "validate-reliability",
-        .usage = "lockstep validate reliability [FILE.csv] [--runs N]",
-        .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
-                 "Without a file: " SHIPPED ".",
-        .own = specs,
-        .own_count = SPEC_COUNT,
-        .positional = 1,
-        .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question validate_reliability_question = {
+    .name = "validate-reliability",
+    .usage = "lockstep validate reliability [FILE.csv] [--runs N]",
+    .about = "Published figures of how often jobs stop, against lives simulated from failure rates.\n"
+             "Without a file: " SHIPPED ".",
+    .own = specs,
+    .own_count = sizeof specs / sizeof *specs,
+    .positional = 1,
+    .ask = ask};

@@ -10,17 +10,12 @@
 
 #include "sim/base/text.h"
 #include "sim/system/letters_out.h"
+#include "sim/system/watch.h"
 
 #define BAR_WIDTH 20
 #define CLEAR_LINE "\r\033[K"
 #define SECONDS_BETWEEN 0.1
 #define SECONDS_BEFORE 0.5 // anything is shown
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static bool silent;
 
@@ -31,7 +26,9 @@ static bool can_redraw(void) {
     return !silent && terminal && strcmp(terminal, "dumb") != 0 && isatty(STDERR_FILENO);
 }
 
-Progress progress_begin(int64_t total, int64_t before) { return (Progress){can_redraw(), total, before, now_s(), 0}; }
+Progress progress_begin(int64_t total, int64_t before) {
+    return (Progress){can_redraw(), total, before, watch_clock_seconds(), 0};
+}
 
 static void time_left(char *text, size_t room, double seconds) {
     long left = (long)(seconds + 0.5);
@@ -65,7 +62,7 @@ static int terminal_columns(void) {
 
 void progress_show(Progress *progress, int64_t done, int64_t failed) {
     char line[160];
-    double now = now_s();
+    double now = watch_clock_seconds();
     if (!progress->shown || now - progress->started_s < SECONDS_BEFORE) return;
     if (now - progress->drawn_s < SECONDS_BETWEEN) return;
     progress->drawn_s = now;
@@ -95,7 +92,7 @@ void progress_of_watch(const char *what, double share) {
     static double began_s, started_s, drawn_s; // 0: nothing was, is under way, is on the screen
     static bool shown;
     char line[160];
-    double now = now_s();
+    double now = watch_clock_seconds();
     if (share < 0) {
         if (drawn_s > 0) letters_out_as_is(stderr, CLEAR_LINE);
         started_s = drawn_s = 0;

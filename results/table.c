@@ -18,10 +18,7 @@ typedef struct Column {
 
 struct Table {
     Arena *arena;
-    struct {
-        Column *items;
-        int count, room;
-    } columns;
+    LIST_OF(Column) columns;
     struct {
         const char **items; // row by row
         int count, room;

@@ -12,7 +12,7 @@
 
 #include "sim/base/check.h"
 #include "sim/base/text.h"
-#include "sim/data/envelope.h"
+#include "sim/data/answer.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 

@@ -43,3 +43,12 @@ const char *brief_cause(const char *name); // "DP" for "dp"; the name when it ha
 bool color_is_dark(uint32_t color);        // text on it is white
 
 bool is_gpu_axis(const char *parameter); // whether it counts GPUs: "gpus"
+
+// ---- The numbers of a point that are columns, in files and in the store of a sweep.
+
+enum { POINT_COLUMNS = 33 };
+extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
+
+double point_number(const RecordPoint *point, int column); // NAN when unknown
+bool point_takes_number(int column, double number);        // whole numbers have their limits
+void point_set_number(RecordPoint *point, int column, double number);

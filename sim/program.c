@@ -137,14 +137,8 @@ const char *system_check(Arena *arena, const System *system) {
 
 struct ProgramBook {
     Arena *arena;
-    struct {
-        Program *items;
-        int count, room;
-    } programs;
-    struct {
-        uint64_t *items;
-        int count, room;
-    } hashes;
+    LIST_OF(Program) programs;
+    LIST_OF(uint64_t) hashes;
 };
 
 ProgramBook *program_book_create(Arena *arena) {

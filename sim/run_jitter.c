@@ -205,10 +205,7 @@ typedef struct Arrivals {
     double mean, variance, *came;
 } Arrivals;
 
-typedef struct ArrivalsList {
-    Arrivals *items;
-    int count, room;
-} ArrivalsList;
+typedef LIST_OF(Arrivals) ArrivalsList;
 
 static Arrivals *arrivals_of(Arena *scratch, ArrivalsList *list, int32_t actor, int samples) {
     for (int i = 0; i < list->count; i++)

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/run_internal.h"
 #include "sim/system/watch.h"
 
@@ -59,10 +58,7 @@ typedef struct LiveMark { // recorded before then, and yet to be waited for
 typedef struct Proof { // that a program's operations at its streams' earlier and present positions are the same
     int32_t actor;     // that it was made for; -1 none
     int64_t periods;   // ahead
-    struct {
-        LiveMark *items;
-        int count, room;
-    } live;
+    LIST_OF(LiveMark) live;
 } Proof;
 
 struct Period {

@@ -1,5 +1,5 @@
 // Collectives: formulas, laws, and what groups of every form put on the links.
-#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "sim/base/random.h"
 #include "sim/clock.h"
 #include "sim/share.h"

@@ -1,6 +1,6 @@
 // What a step of eager PyTorch holds: what its autograd saves of each layer, gradients that come as activations go, and
 // its own count of every byte allocated.
-#include "calibrate/training/predict_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/cost/memory_internal.h"
 #include "models/workload/cost/memory_time.h"
 #include "tests/jobs.h"

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "calibrate/gpu/fit/fit_kernel.h"
-#include "models/hardware/exchange.h"
 #include "models/hardware/hardware_constants.h"
+#include "models/hardware/library_kernels.h"
 #include "sim/base/random.h"
 #include "tests/script.h"
 #include "tests/test.h"

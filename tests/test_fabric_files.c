@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "models/workload/cluster/fabric_file.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/data/hostlist.h"

@@ -7,7 +7,7 @@
 
 #include "calibrate/collectives/fit_logs.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "scenarios/questions/collective_asked.h"
 #include "tests/command.h"
 #include "tests/test.h"

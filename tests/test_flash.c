@@ -1,7 +1,7 @@
 // Kernels of flash attention, by formula, by law, and against what was measured.
 #include "calibrate/gpu/fit/fit_kernel.h"
-#include "models/hardware/flash.h"
 #include "models/hardware/kernel.h"
+#include "models/hardware/library_kernels.h"
 #include "sim/base/random.h"
 #include "tests/test.h"
 

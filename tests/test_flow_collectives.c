@@ -2,9 +2,9 @@
 // where the two must agree.
 #include <string.h>
 
-#include "models/network/constants.h"
 #include "models/network/messages/algorithm.h"
 #include "models/network/messages/flows.h"
+#include "models/network/network_constants.h"
 #include "models/network/topology.h"
 #include "sim/base/random.h"
 #include "sim/clock.h"

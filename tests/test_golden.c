@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/training/family_classes.h"
+#include "calibrate/training/training.h"
 #include "scenarios/study/study.h"
 #include "sim/base/digest.h"
 #include "sim/data/csv.h"
@@ -80,12 +80,6 @@ static double number(const Csv *csv, int row, const char *word, Arena *arena) {
     return *text ? strtod(text, NULL) : NAN;
 }
 
-static bool is_classed(const char *family) {
-    int i = 0;
-    while (family_class(i) && strcmp(family_class(i)->family, family) != 0) i++;
-    return family_class(i) != NULL;
-}
-
 LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
     if (HAS_ADDRESS_SANITIZER) return;
     Arena *arena = arena_open();
@@ -95,7 +89,7 @@ LONG_TEST(4, measured_runs_are_predicted_as_they_were) {
         fprintf(text->out, "%s %s %s %.6g s %.6g B\n", cell(csv, i, "row_id", arena), cell(csv, i, "family", arena),
                 cell(csv, i, "status", arena), number(csv, i, "predicted_step_s", arena),
                 number(csv, i, "predicted_mem_bytes", arena));
-        EXPECT(is_classed(cell(csv, i, "family", arena)));
+        EXPECT(family_is_known(cell(csv, i, "family", arena)));
     }
     golden_compare("training.txt", text);
     arena_close(arena);

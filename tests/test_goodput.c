@@ -117,7 +117,7 @@ TEST(a_job_that_can_never_go_on_is_a_no) {
 
 TEST(published_reliability_is_met_within_a_tenth_where_the_rates_are_of_that_fleet) {
     Arena *arena = arena_open();
-    const Ended *ended = run_command(validate_reliability, "reliability --runs 10 --json");
+    const Ended *ended = run_asked(&validate_reliability_question, "reliability --runs 10 --json");
     EXPECT_INT(ended->code, 0);
     const Json *json = json_read_text(arena, "rows", ended->out, strlen(ended->out), problems_create(arena));
     const Json *rows = json_get(json, "rows");

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/models.h"

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "scenarios/sweep/command_sweep.h"
+#include "scenarios/sweep/sweep.h"
 #include "sim/base/random.h"
 #include "tests/laws.h"
 #include "tests/sweep_store.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "results/terminal.h"
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 #include "sim/data/csv.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"

@@ -1,6 +1,6 @@
 // What a scenario makes the program hold is limited, what it says commands no terminal, and nothing that it can see
 // depends on addresses or on the collector.
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -2,7 +2,6 @@
 // differ by a formula.
 #include <math.h>
 
-#include "models/network/constants.h"
 #include "models/network/network_constants.h"
 #include "tests/networks.h"
 #include "tests/test.h"

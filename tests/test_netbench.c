@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/tcp/fit_network.h"
+#include "calibrate/tcp/predict_network.h"
 #include "tests/command.h"
 #include "tests/test.h"
 
@@ -57,23 +57,23 @@ static bool run_schedules(Machine *machine, const Schedule *schedules) {
     return left == 0;
 }
 
-static float value_of(int rank, int index) { return (float)((rank + 1) * 100 + index); }
+static float element_of(int rank, int index) { return (float)((rank + 1) * 100 + index); }
 
 static void check_result(const Machine *machine, BenchOp op, int rank, int64_t bytes) {
     int n = machine->rank_count, floats = (int)bytes / 4;
     float sum = 0;
     const float *data = machine->data[rank];
-    for (int r = 0; r < n; r++) sum += value_of(r, 0);
+    for (int r = 0; r < n; r++) sum += element_of(r, 0);
     if (op == BENCH_ALL_TO_ALL) {
         int start = (int)piece_start(bytes, rank, n) / 4, mine = (int)piece_start(bytes, rank + 1, n) / 4 - start;
         for (int from = 0; from < n; from++)
             for (int i = 0; i < mine && from != rank; i++)
-                EXPECT_NEAR((double)data[floats + from * mine + i], (double)value_of(from, start + i), 0);
+                EXPECT_NEAR((double)data[floats + from * mine + i], (double)element_of(from, start + i), 0);
         return;
     }
     for (int i = 0; i < floats; i++) {
-        float expected = op == BENCH_BROADCAST   ? value_of(0, i)
-                         : op == BENCH_PING_PONG ? value_of(rank == 1 ? 0 : rank, i)
+        float expected = op == BENCH_BROADCAST   ? element_of(0, i)
+                         : op == BENCH_PING_PONG ? element_of(rank == 1 ? 0 : rank, i)
                                                  : sum + (float)(n * i);
         EXPECT_NEAR((double)data[i], (double)expected, 0);
     }
@@ -89,7 +89,7 @@ TEST(schedules_of_all_collectives_give_the_right_numbers_on_every_rank) {
                 machine->rank_count = n;
                 for (int rank = 0; rank < n; rank++) {
                     schedules[rank] = schedule_create(arena, (BenchOp)op, rank, n, 4 * floats);
-                    for (int i = 0; i < floats; i++) machine->data[rank][i] = value_of(rank, i);
+                    for (int i = 0; i < floats; i++) machine->data[rank][i] = element_of(rank, i);
                 }
                 EXPECT(run_schedules(machine, schedules));
                 for (int rank = 0; rank < n; rank++) check_result(machine, (BenchOp)op, rank, 4 * floats);
@@ -254,7 +254,7 @@ TEST(measurements_that_make_no_sense_are_refused_with_their_line) {
         char line[128];
         const char *path = write_text(cases[i].text);
         snprintf(line, sizeof line, "network %s", path);
-        const Ended *ended = run_command(calibrate_network, line);
+        const Ended *ended = run_asked(&calibrate_network_question, line);
         EXPECT_INT(ended->code, 4);
         EXPECT_CONTAINS(ended->err, cases[i].says);
         unlink(path);
@@ -283,7 +283,7 @@ TEST(collectives_of_the_recorded_box_are_predicted_within_a_tenth_from_a_mebibyt
 }
 
 TEST(a_box_on_a_busy_machine_is_not_judged) {
-    const Ended *ended = run_command(calibrate_network, "network " MEASUREMENTS);
+    const Ended *ended = run_asked(&calibrate_network_question, "network " MEASUREMENTS);
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "not judged: other work kept 2.0 of 2 cores busy");
 }

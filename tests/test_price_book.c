@@ -1,5 +1,5 @@
 // A price book of one's own: its rows go first, and what is wrong in it has a line and a column.
-#include "models/hardware/price_book.h"
+#include "models/hardware/market.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,10 +2,10 @@
 // that no formula of a layer knows.
 #include <math.h>
 
-#include "calibrate/training/score_training.h"
+#include "calibrate/training/training.h"
 #include "tests/test.h"
 
-#define COLUMNS                                                                                                        \
+#define ROW_HEADER                                                                                                     \
     "row_id,family,model,model_type,layers,hidden,heads,mlp_act,vocab,seq_len,gpu,n_gpus,n_nodes,gpus_per_node,"       \
     "framework,tp,pp,dp,zero_stage,micro_batch,global_batch,precision,recompute,iter_time_s,peak_mem_bytes,optimizer," \
     "metric_kind,notes,inferred,source\n"
@@ -38,8 +38,8 @@ static Reading read_text(const char *text) {
 TEST(a_published_peak_is_compared_with_what_its_words_say_it_counts) {
 #define ROW(framework, metric, notes, inferred, source)                                                                \
     SMALL("a", "f", framework, "0,1,1,bf16,none,1,3e10,adamw," metric "," notes "," inferred "," source)
-    Reading r = read_text(COLUMNS ROW("PyTorch", "step time; peak allocated bytes of torch", "X MiB by nvidia-smi", "",
-                                      "") ROW("PyTorch", "step time", "peak is reserved memory", "", "")
+    Reading r = read_text(ROW_HEADER ROW("PyTorch", "step time; peak allocated bytes of torch", "X MiB by nvidia-smi",
+                                         "", "") ROW("PyTorch", "step time", "peak is reserved memory", "", "")
                               ROW("PyTorch", "step time", "", "memory is nvidia-smi MiB", "")
                                   ROW("PyTorch", "step time", "", "", "") ROW("torchtitan", "step time", "", "", "")
                                       ROW("PyTorch", "step time", "", "", "github:someone/nanogpt-speedrun"));
@@ -58,7 +58,7 @@ TEST(a_published_peak_is_compared_with_what_its_words_say_it_counts) {
 // As large as what the program needs or not: the usual pool is the whole GPU's, or three quarters of it.
 TEST(frameworks_that_take_a_pool_show_it) {
 #define ROW(framework) SMALL("a", "f", framework, "0,1,1,bf16,none,1,3e10,adamw,,,,")
-    Reading r = read_text(COLUMNS ROW("TensorFlow") ROW("JAX") ROW("PyTorch"));
+    Reading r = read_text(ROW_HEADER ROW("TensorFlow") ROW("JAX") ROW("PyTorch"));
     double capacity = r.runs.items[0].cluster->groups[0].gpu->memory_bytes;
     EXPECT_NEAR(r.predicted[0].memory_bytes, capacity, 1e-12);
     EXPECT_NEAR(r.predicted[1].memory_bytes, 0.75 * capacity, 1e-12);
@@ -69,7 +69,7 @@ TEST(frameworks_that_take_a_pool_show_it) {
 
 // Something that it does not say saved what is missing.
 TEST(a_published_run_had_room) {
-    Reading r = read_text(COLUMNS SMALL("a", "f", "PyTorch", "0,64,64,bf16,none,1,7e10,adamw,,,,"));
+    Reading r = read_text(ROW_HEADER SMALL("a", "f", "PyTorch", "0,64,64,bf16,none,1,7e10,adamw,,,,"));
     EXPECT_NEAR(r.predicted[0].memory_bytes, r.runs.items[0].cluster->groups[0].gpu->memory_bytes, 1e-12);
     EXPECT(r.predicted[0].assumed & (1u << ASSUMED_MEMORY));
     arena_close(r.arena);
@@ -78,7 +78,7 @@ TEST(a_published_run_had_room) {
 // One vote a family, however many rows it has.
 TEST(errors_of_memory_are_means_over_families) {
 #define ROW(family, bytes) SMALL("a", family, "PyTorch", "0,1,1,bf16,none,1," bytes ",adamw,,,,")
-    Reading r = read_text(COLUMNS ROW("f", "1e10") ROW("f", "1e10") ROW("f", "1e10") ROW("g", "1e12") ROW("h", ""));
+    Reading r = read_text(ROW_HEADER ROW("f", "1e10") ROW("f", "1e10") ROW("f", "1e10") ROW("g", "1e12") ROW("h", ""));
     Scores scores = score_runs(r.arena, r.predicted, r.runs.count, NULL);
     double predicted = r.predicted[0].memory_bytes, f = predicted / 1e10 - 1, g = 1 - predicted / 1e12;
     const MemoryScore *mean = &scores.mean_of_means.memory;
@@ -97,7 +97,7 @@ TEST(fused_losses_and_places_of_adapters_are_read_from_notes) {
 #define ROW(framework, model, notes)                                                                                   \
     "a,f," model ",decoder,16,2048,16,swiglu,32000,2048,A100-SXM4-80GB,1,1,8," framework                               \
     ",1,1,1,0,1,1,bf16-true,none,1,3e10,adamw,step time,\"" notes "\",,\n"
-    Reading r = read_text(COLUMNS ROW("HF Trainer", "LLaMA", "fused kernels for RMSNorm, RoPE, cross-entropy")
+    Reading r = read_text(ROW_HEADER ROW("HF Trainer", "LLaMA", "fused kernels for RMSNorm, RoPE, cross-entropy")
                               ROW("HF Trainer", "LLaMA", "Liger fused linear cross-entropy")
                                   ROW("prime-rl trainer (PyTorch FSDP2)", "LLaMA", "policy-gradient loss")
                                       ROW("HF Trainer", "LLaMA-LoRA", "LoRA rank 16 on q, k, v and o")
@@ -121,7 +121,7 @@ TEST(who_classifies_has_no_logits) {
     "a,f," model "," type ",12,768,12," act ",30522,512,A100-SXM4-80GB,1,1,8,HF Trainer"                               \
     ",1,1,1,0,32,32,bf16-true,none,1,3e10,adamw,step time,\"" notes "\",,\n"
     Reading r =
-        read_text(COLUMNS ROW("BERT", "encoder", "gelu", "") ROW("BERT SST-2", "encoder", "gelu", "")
+        read_text(ROW_HEADER ROW("BERT", "encoder", "gelu", "") ROW("BERT SST-2", "encoder", "gelu", "")
                       ROW("LLaMA", "decoder", "swiglu", "") ROW("LLaMA", "decoder", "swiglu", "classification head")
                           ROW("LLaMA", "decoder", "swiglu", "finetuned on SQuAD"));
     for (int i = 0; i < 5; i++) EXPECT(r.runs.items[i].training.classifies == (i == 1 || i == 3));
@@ -137,7 +137,7 @@ TEST(who_classifies_has_no_logits) {
 
 TEST(optimizers_of_less_state_are_read_by_their_names) {
 #define ROW(name) SMALL("a", "f", "PyTorch", "0,1,1,fp32,none,1,3e10," name ",,,,")
-    Reading r = read_text(COLUMNS ROW("AdamW 8-bit") ROW("Adafactor") ROW("fused AdamW") ROW("sgd"));
+    Reading r = read_text(ROW_HEADER ROW("AdamW 8-bit") ROW("Adafactor") ROW("fused AdamW") ROW("sgd"));
     static const Optimizer optimizers[] = {OPTIMIZER_ADAM_8BIT, OPTIMIZER_ADAFACTOR, OPTIMIZER_ADAM, OPTIMIZER_SGD};
     for (int i = 0; i < 4; i++) EXPECT_INT(r.runs.items[i].training.optimizer, optimizers[i]);
     for (int i = 0; i < 3; i++) EXPECT(r.runs.items[i].unread == NULL);
@@ -151,7 +151,7 @@ TEST(a_detectors_peak_is_that_of_its_largest_batch) {
 #define ROW(framework, type, batch)                                                                                    \
     "a,f,RetinaNet-ResNet-50," type ",,,,,,,V100-SXM2-32GB,1,1,8," framework ",1,1,1,0," batch "," batch               \
     ",fp32,none,1,3e9,sgd,train time; peak allocated memory,,,\n"
-    Reading r = read_text(COLUMNS ROW("PyTorch Detectron2", "cnn_det", "2") ROW("PyTorch (NGC)", "cnn_det", "2")
+    Reading r = read_text(ROW_HEADER ROW("PyTorch Detectron2", "cnn_det", "2") ROW("PyTorch (NGC)", "cnn_det", "2")
                               ROW("PyTorch (mmdetection)", "cnn_det", "2") ROW("Detectron (Caffe2)", "cnn_det", "2")
                                   ROW("PyTorch (NGC)", "cnn_det", "1"));
     static const double pixels[] = {1344.0 * 800, 1344.0 * 1344, 1344.0 * 800, 1344.0 * 800, 1344.0 * 800};

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "models/workload/queue/queue_jobs.h"
-#include "scenarios/queue/queue_record.h"
+#include "scenarios/queue/queue_study.h"
 #include "tests/test.h"
 
 typedef struct Watched {

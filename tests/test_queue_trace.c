@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include "models/workload/queue/queue_slurm.h"
 #include "scenarios/queue/command_queue.h"
 #include "tests/command.h"
 #include "tests/golden.h"

@@ -1,7 +1,7 @@
 // Seeds: 64 bits at every door, and two that differ are never one.
 #include <string.h>
 
-#include "sim/base/seed.h"
+#include "sim/base/quantity.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 #include "tests/sweep_store.h"

@@ -1,5 +1,5 @@
 // The slowest GPU of many: what is known of it exactly, a drawn twin, and what it costs a step.
-#include "models/hardware/slowest.h"
+#include "models/hardware/power.h"
 
 #include <math.h>
 

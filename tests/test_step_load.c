@@ -4,7 +4,7 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_load.h"
-#include "scenarios/trace/command_trace.h"
+#include "scenarios/trace/trace.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/explain_jobs.h"

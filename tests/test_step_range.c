@@ -1,8 +1,8 @@
 // How far a step's range reaches, by what has been said of its software.
-#include "calibrate/training/family_classes.h"
-#include "calibrate/training/range_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/job/software.h"
 #include "models/workload/step/step_constants.h"
+#include "sim/data/csv.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 
@@ -74,10 +74,17 @@ TEST(whose_loop_it_is_follows_from_the_words) {
 }
 
 TEST(families_are_classed_once_each) {
-    for (int i = 0; family_class(i); i++) {
-        EXPECT(family_class(i)->reason[0]);
-        for (int j = 0; j < i; j++) EXPECT(strcmp(family_class(i)->family, family_class(j)->family) != 0);
+    Bench bench = bench_open();
+    const Csv *csv = csv_read_file(bench.arena, "calibrate/measurements/families.csv", bench.problems);
+    for (int i = 0; csv && i < csv->row_count; i++) {
+        const char *family = csv_cell(csv, i, 0), *class = csv_cell(csv, i, 1);
+        EXPECT_INT(family_is_tuned(family), strcmp(class, "tuned") == 0);
+        EXPECT(family_is_tuned(family) || strcmp(class, "ordinary") == 0);
+        EXPECT(csv_cell(csv, i, 2)[0]);
+        for (int j = 0; j < i; j++) EXPECT(strcmp(family, csv_cell(csv, j, 0)) != 0);
     }
+    EXPECT(csv && csv->row_count > 90);
+    arena_close(bench.arena);
     EXPECT(family_is_tuned("mlperf-training-v5.0") && !family_is_tuned("prime-rl-trainer"));
     EXPECT(!family_is_tuned("nobody has heard of it"));
 }

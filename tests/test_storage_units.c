@@ -1,5 +1,5 @@
 // Storage that is sized for so many GPUs grows with the cluster; storage that does not says what it lacks.
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 
 #include <math.h>
 

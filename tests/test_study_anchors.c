@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/plan/plan_question.h"

@@ -2,9 +2,8 @@
 #include <unistd.h>
 
 #include "results/progress.h"
-#include "results/store/store_row.h"
+#include "results/store/store_base.h"
 #include "scenarios/sweep/sweep.h"
-#include "scenarios/sweep/sweep_batch.h"
 #include "sim/base/random.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

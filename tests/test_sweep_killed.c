@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "scenarios/sweep/command_sweep.h"
+#include "scenarios/sweep/sweep.h"
 #include "sim/base/random.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

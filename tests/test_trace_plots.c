@@ -4,9 +4,7 @@
 #include <string.h>
 
 #include "scenarios/explain/explain.h"
-#include "scenarios/trace/command_trace.h"
 #include "scenarios/trace/trace.h"
-#include "scenarios/trace/trace_plots.h"
 #include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/command.h"

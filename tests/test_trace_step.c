@@ -6,7 +6,6 @@
 #include "models/workload/step/step_trace.h"
 #include "results/trace_file.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/trace/command_trace.h"
 #include "scenarios/trace/trace.h"
 #include "sim/system/file.h"
 #include "tests/command.h"

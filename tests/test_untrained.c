@@ -1,7 +1,7 @@
 // A type of GPU without what training runs told of it.
 #include <math.h>
 
-#include "calibrate/training/untrained.h"
+#include "calibrate/training/training.h"
 #include "tests/test.h"
 
 TEST(what_training_runs_told_of_a_gpu_becomes_what_its_neighbours_have) {

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "models/network/constants.h"
 #include "models/network/network_constants.h"
 #include "sim/data/json.h"
 #include "tests/command.h"

@@ -5,7 +5,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/gpu/fit/measured.h"
-#include "calibrate/gpu/predict_kernels.h"
+#include "calibrate/gpu/kernel_tables.h"
 #include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"

@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "models/network/interior.h"
 #include "results/store/store.h"
 #include "sim/base/check.h"

@@ -61,8 +61,8 @@ static bool choose_fitted(Validation *validation, const char *what) {
     }
     if (matching) return true;
     problem_add(validation->problems, (Where){0}, "no log's name matches \"%s\"", what);
-    problem_hint(validation->problems, "a name is the file's without folder and ending; put the pattern in quotes");
-    return false;
+    return problem_hint(validation->problems,
+                        "a name is the file's without folder and ending; put the pattern in quotes");
 }
 
 // Each log is predicted with constants fitted on the chosen logs of its machine; where there is none, with the shipped

@@ -1,9 +1,74 @@
 // Validation of the network model by parts: reading logs and clusters, fits, scores, and output.
+//
+// The cluster of a measured log comes from the columns of clusters.csv: catalogue GPUs in a node and on a network of
+// the described kind. Missing properties get a stated default, recorded as an assumption.
 #pragma once
 
-#include "calibrate/collectives/measured_collective.h"
+#include "calibrate/collectives/nccl_log.h"
+#include "models/network/network_constants.h"
+#include "models/workload/cluster/cluster.h"
 #include "sim/base/options.h"
 #include "sim/data/answer.h"
+#include "sim/data/csv.h"
+
+typedef struct DescribedCluster {
+    const char *family; // "Hopper nvswitch, infiniband": clusters with the same kind of hardware
+    const char *op;     // as in the row
+    const Cluster *cluster;
+    int *ranks, rank_count;
+    const char *algorithm;    // that the environment asked for, in the network's words; NULL free
+    const Protocol *protocol; // likewise
+    int gpus_per_process;     // that one process drove; 0 unknown
+    int threads_per_process;  // that one process used, one for each GPU; 0: none
+    const char *do_not_fit;   // why nothing can be learned from the log; "" it can
+    int nccl_version;         // 22105 is 2.21.5; 0 not stated
+    int ranks_per_gpu;        // usually 1; more take turns
+    const char **assumptions;
+    int assumption_count;
+} DescribedCluster;
+
+// NULL after problems (a column is missing, a cell unreadable, the parts do not fit).
+const DescribedCluster *describe_cluster(Arena *arena, const Catalogue *catalogue, const Csv *clusters, int row,
+                                         Problems *problems);
+
+// ---- A measured log with the cluster it was measured on, for prediction with any constants.
+
+#define LARGE_BYTES 65536.0      // below, latency decides; from here on, bandwidth
+#define LENGTHY_BYTES 67108864.0 // and from here on bandwidth alone
+
+typedef struct MeasuredCollective {
+    const NcclLog *log;
+    const DescribedCluster *cluster;
+    CollectiveOp op;
+    CollectivePrice *price;
+    double *predicted;                              // [log->row_count] seconds
+    bool *matters;                                  // [CONSTANT_COUNT] which constants its times depend on
+    double small_spread, large_spread, long_spread; // of the logarithm, zero-shot
+    const char *machine, *gpu;        // whose logs are left out together: by name, or by all that describes it
+    const char *setup, *network_kind; // likewise with one NCCL; of the same network: equal, "" within one node
+    bool fitted;                      // constants were fitted on this very log
+    bool informed;                    // or on another log of the same setup
+} MeasuredCollective;
+
+typedef LIST_OF(MeasuredCollective) Measurements;
+
+// ---- Fitting (fit_collectives.c). All fits are of logarithms of predicted over measured time, robust, with each
+// constant's own prior spread around where it starts; `near` (or NULL) is where the search begins.
+int constants_of_scope(ConstantScope scope, ConstantId *ids); // room for CONSTANT_COUNT
+
+// Once, before the log is fitted, and again for other rules (NULL: all hold).
+void find_what_matters(Arena *arena, MeasuredCollective *measured, const bool *without);
+
+// Machines with a weight above 0 whose times depend on it.
+int machines_that_tell(const Measurements *logs, const double *weights, ConstantId id);
+
+// Takes the logs with a weight above 0; writes the constants of that scope from their start to their best; sigma (or
+// NULL), in the order of constants_of_scope, takes standard errors of their logarithms. Returns the root mean square of
+// the residuals in units of the noise.
+double fit_collectives(Arena *arena, const Measurements *logs, const double *weights, ConstantScope scope,
+                       NcclConstants *constants, const NcclConstants *near, double *sigma);
+
+// ---- The validation.
 
 #define SHIPPED_FOLDER "calibrate/measurements/nccl"
 
@@ -16,10 +81,7 @@ typedef struct Validation {
     Problems *problems;
     Answer *answer;
     Measurements logs;
-    struct {
-        Skipped *items;
-        int count, room;
-    } skipped;
+    LIST_OF(Skipped) skipped;
 } Validation;
 
 // A word that groups logs.
@@ -78,10 +140,6 @@ Summed sum_up(const Board *board, const bool *chosen, bool large);
 // Marks the logs of that word that count; returns how many.
 int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen);
 bool seen_before(const Board *board, WordOf word_of, int index);
-bool is_word_of(const MeasuredCollective *measured, WordOf word_of, const char *word);
-bool is_first_of_word(const Measurements *logs, WordOf word_of, int index);
-// The machine's own of its logs' scores: the median over them.
-Score machine_score(Arena *arena, const Measurements *logs, const char *machine, bool large);
 typedef struct MachineSummed {
     int machines;
     double median, p90, inside; // over machines, each the median over its logs
@@ -91,15 +149,12 @@ MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
 // Why a log is likely to be as far off as it is.
 const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
 
-// ---- Leaving out machines and types of GPU (nested_collectives.c).
+// ---- Leaving out machines and types of GPU (score_collectives.c).
 // How machines are predicted without their type of GPU, and without them; the latter predictions stay.
 void nested(Validation *validation);
 // What each rule is worth on machines left out.
 void weigh_rules(Validation *validation);
 
-// ---- The answer (collectives_answer.c).
-void collectives_answer(const Validation *validation, const Board *board);
 // A table of errors by machine, and a row of it.
 void collectives_open_machines(const Validation *validation, const char *key, const char *title);
 void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs);
-bool collectives_rows_write(const Validation *validation, const char *path);

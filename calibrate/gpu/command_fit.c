@@ -9,11 +9,8 @@
 #include "calibrate/gpu/fit/fit_generations.h"
 #include "calibrate/gpu/fit/fit_kernel.h"
 #include "calibrate/gpu/import.h"
-#include "calibrate/gpu/profile.h"
-#include "models/hardware/exchange.h"
-#include "models/hardware/flash.h"
-#include "models/hardware/grouped.h"
-#include "models/network/constants.h"
+#include "models/hardware/library_kernels.h"
+#include "models/network/network_constants.h"
 #include "results/answer/frame.h"
 #include "sim/data/nsys.h"
 
@@ -21,31 +18,15 @@
 #define FEWEST_IMPORTED 6 // a layer of a transformer, forward and back, has a dozen shapes
 
 static const OptionSpec specs[] = {
-    {.name = "gemm",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.csv",
-     .help = "the same as FILE.csv without a word in front"},
-    {.name = "output",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.json",
-     .letter = 'o',
-     .help = "write the constants as a profile (for --profile)"},
-    {.name = "gpu",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
-     .help = "which GPU was measured (default: as the file says)"},
-    {.name = "node",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
+    {"gemm", OPTION_TEXT, "FILE.csv", .help = "the same as FILE.csv without a word in front"},
+    {"output", OPTION_TEXT, "FILE.json", .help = "write the constants as a profile (for --profile)", .letter = 'o'},
+    {"gpu", OPTION_TEXT, "NAME", .help = "which GPU was measured (default: as the file says)"},
+    {"node", OPTION_TEXT, "NAME",
      .help = "type of node that logs of nccl-tests were measured on, where they do not say"},
-    {.name = "nodes", .kind = OPTION_COUNT, .metavar = "N", .help = "how many of them, where the logs do not say"},
-    {.name = "fabric",
-     .kind = OPTION_TEXT,
-     .metavar = "NAME",
-     .help = "the link between them (lockstep hw list fabric)"},
-    {.name = "seed", .kind = OPTION_SEED, .metavar = "N", .help = "which shapes are held out (default 1)"},
+    {"nodes", OPTION_COUNT, "N", .help = "how many of them, where the logs do not say"},
+    {"fabric", OPTION_TEXT, "NAME", .help = "the link between them (lockstep hw list fabric)"},
+    {"seed", OPTION_SEED, "N", .help = "which shapes are held out (default 1)"},
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] = "lockstep calibrate fit MEASUREMENTS.json|GEMM.csv|TRACE.json|LOG… [-o PROFILE.json] "
                             "[--node NAME --nodes N --fabric NAME] "
@@ -611,13 +592,10 @@ static int ask(Asking *asking) {
     return kernel_table_is_of_gemms(path) ? fit_generations(asking, path) : fit_many(asking, path);
 }
 
-int calibrate_fit(int argc, char **argv) {
-    static const Question question = {.name = "calibrate-fit",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .positional = INT_MAX,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question calibrate_fit_question = {.name = "calibrate-fit",
+                                         .usage = usage,
+                                         .about = about,
+                                         .own = specs,
+                                         .own_count = sizeof specs / sizeof *specs,
+                                         .positional = INT_MAX,
+                                         .ask = ask};

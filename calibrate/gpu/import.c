@@ -1,4 +1,5 @@
-// Importers of nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
+// lockstep calibrate import: importers of nccl-tests, iperf3, fio and GEMM tables, small files that are read whole, and
+// the table of formats.
 #include "calibrate/gpu/import.h"
 
 #include <math.h>
@@ -7,11 +8,12 @@
 #include <strings.h>
 
 #include "calibrate/collectives/nccl_log.h"
-#include "calibrate/gpu/fit/fit_gemm.h"
-#include "models/hardware/hardware.h"
-#include "sim/data/csv.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "results/answer/frame.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
+
+// ---- Importers of nccl-tests, iperf3, fio and GEMM tables: small files, read whole.
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 
@@ -135,8 +137,7 @@ bool import_nccl_tests(Import *import) {
     if (!operation) {
         problem_add(import->problems, (Where){import->path, 0},
                     "neither the text nor the file's name says which operation");
-        problem_hint(import->problems, "--operation all_reduce says it");
-        return false;
+        return problem_hint(import->problems, "--operation all_reduce says it");
     }
     if (all[strspn(all, " \t\r\n")] == '{') return nccl_json(import, all, bytes, operation);
     take_machine(import, all, &ranks);
@@ -162,11 +163,9 @@ bool import_iperf3(Import *import) {
     const Json *end = json_get(root, "end");
     const Json *received = end ? json_get(end, "sum_received") : NULL;
     double bits = number_at(received, "bits_per_second"), seconds = number_at(received, "seconds");
-    if (!(bits > 0)) {
-        problem_add(import->problems, root->where,
-                    "no end.sum_received.bits_per_second: this is no finished run of iperf3 -J");
-        return false;
-    }
+    if (!(bits > 0))
+        return problem_add(import->problems, root->where,
+                           "no end.sum_received.bits_per_second: this is no finished run of iperf3 -J");
     import_header(import, "iperf3");
     JsonWriter json = begin_row(import, "network", "tcp_stream");
     json_number_member(&json, "gbs", bits / 8e9);
@@ -215,10 +214,8 @@ static bool gemm_row(Import *import, const Csv *csv, int row, const int *columns
     double value[5];
     if (strcasecmp(gpu, import->gpu) != 0) return false;
     if (strcmp(type, "fp32_simt") == 0) type = "fp32";
-    if (!precision_from_name(type, &precision)) {
-        problem_add(import->problems, csv_where(csv, row), "\"%s\" is no data type", type);
-        return false;
-    }
+    if (!precision_from_name(type, &precision))
+        return problem_add(import->problems, csv_where(csv, row), "\"%s\" is no data type", type);
     for (int i = 0; i < 5; i++) value[i] = csv_positive(csv, row, columns[2 + i], import->problems);
     if (problem_count(import->problems) > 0) return false;
     JsonWriter json = begin_row(import, "gemm", "gemm");
@@ -247,3 +244,66 @@ bool import_gemm_csv(Import *import) {
         problem_add(import->problems, (Where){import->path, 0}, "no row is of the GPU \"%s\"", import->gpu);
     return problems_added(import->problems) == before;
 }
+
+// ---- lockstep calibrate import: the table of formats.
+
+static const char *const format_names[] = {"nccl-tests", "gemm-csv", "kineto", "nsys", "iperf3", "fio"};
+static bool (*const readers[])(Import *import) = {import_nccl_tests, import_gemm_csv, import_kineto,
+                                                  import_kineto,     import_iperf3,   import_fio};
+
+static const OptionSpec specs[] = {
+    {"from", OPTION_CHOICE, .help = "which program's file it is", .choices = format_names,
+     .choice_count = sizeof format_names / sizeof *format_names},
+    {"output", OPTION_TEXT, "FILE", .help = "where the JSON lines go (default: standard output)", .letter = 'o'},
+    {"gpu", OPTION_TEXT, "NAME", .help = "the GPU that was measured; of a table, whose rows to take"},
+    {"operation", OPTION_TEXT, "NAME", .help = "the collective, where neither text nor file name says it (nccl-tests)"},
+};
+static const char usage[] = "lockstep calibrate import --from FORMAT FILE [-o MEASUREMENTS.json]";
+static const char about[] = "Writes measurements of other programs as the JSON lines that lockstep-bench writes.";
+
+// What is written has a form of its own.
+static bool refuse_forms(const Asking *asking) {
+    static const char *const forms[] = {"json", "csv", "plain"};
+    int before = problems_added(asking->problems);
+    for (int i = 0; i < 3; i++) {
+        if (!option_flag(asking->options, forms[i])) continue;
+        problem_add(asking->problems, (Where){0}, "--%s: what import writes are the JSON lines of lockstep-bench",
+                    forms[i]);
+        problem_hint(asking->problems, "leave it out; lockstep calibrate show FILE has a table of them");
+        problem_is_usage(asking->problems);
+    }
+    return problems_added(asking->problems) > before;
+}
+
+// What is read goes to its file as it is read.
+static int ask(Asking *asking) {
+    OutputFile file;
+    const Options *options = asking->options;
+    if (option_positional_count(options) == 0 || !option_given(options, "from")) {
+        problem_add(asking->problems, (Where){0}, "import needs a file and its format");
+        problem_hint(asking->problems, "usage: %s", usage);
+        return EXIT_USAGE;
+    }
+    if (refuse_forms(asking)) return EXIT_USAGE;
+    if (!file_create(asking->arena, option_text(options, "output", "-"), &file, asking->problems)) return EXIT_FAILED;
+    Import import = {.arena = asking->arena,
+                     .path = option_positional(options, 0),
+                     .gpu = option_text(options, "gpu", NULL),
+                     .operation = option_text(options, "operation", NULL),
+                     .out = file.stream,
+                     .problems = asking->problems};
+    if (!readers[option_choice(options, "from", 0)](&import)) {
+        file_abandon(&file);
+        return EXIT_BAD_INPUT;
+    }
+    asking->silent = true;
+    return file_commit(&file, asking->problems) ? EXIT_DONE : EXIT_FAILED;
+}
+
+const Question calibrate_import_question = {.name = "calibrate-import",
+                                            .usage = usage,
+                                            .about = about,
+                                            .own = specs,
+                                            .own_count = sizeof specs / sizeof *specs,
+                                            .positional = 1,
+                                            .ask = ask};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "models/hardware/hardware.h"
+#include "sim/base/list.h"
 #include "sim/data/csv.h"
 
 typedef struct KernelRow {
@@ -13,10 +14,7 @@ typedef struct KernelRow {
     double measured_s, predicted_s;
 } KernelRow;
 
-typedef struct KernelRows {
-    KernelRow *items;
-    int count, room;
-} KernelRows;
+typedef LIST_OF(KernelRow) KernelRows;
 
 typedef struct KernelTable KernelTable;
 
@@ -25,3 +23,15 @@ const KernelTable *kernel_table_of(const Csv *csv);
 // Adds the rows; problems where a cell cannot be read.
 void kernel_table_read(Arena *arena, const Catalogue *catalogue, const KernelTable *table, const Csv *csv,
                        KernelRows *rows, Problems *problems);
+
+// ---- Predicted time of single kernels between products: launches and casts. Kernels are replayed as a CUDA graph.
+
+double launches_in_a_graph(const Gpu *gpu, int kernels);
+// Quantisation: a kernel's bytes read and written for each element, the start of a block per row, and preceding
+// kernels that find a scale.
+typedef struct Cast {
+    double bytes, row_seconds, first_seconds;
+    double server_bytes; // as many more, where memory is faster than what finds a maximum
+} Cast;
+extern const Cast cast_by_given_scale, cast_by_row, cast_by_tensor; // one scale for all of a tensor must be found first
+double cast_seconds(const Gpu *gpu, const Cast *cast, double rows, double elements);

@@ -1,5 +1,5 @@
 // Writing profiles.
-#include "calibrate/gpu/profile.h"
+#include "calibrate/gpu/command_calibrate.h"
 
 #include <math.h>
 #include <string.h>

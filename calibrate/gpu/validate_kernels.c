@@ -8,7 +8,6 @@
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "calibrate/gpu/kernel_tables.h"
 #include "results/answer/frame.h"
-#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
@@ -24,7 +23,6 @@ static const OptionSpec specs[] = {
      .help =
          "every row: file,line,gpu,operation,shape,status,reason,measured_us,predicted_us,error_pct,campaign,length"},
 };
-enum { SPEC_COUNT = sizeof specs / sizeof *specs };
 
 static const char usage[] = "lockstep validate kernels [TABLE.csv|MEASURED.json…] [--profile FILE.json] [--held-out] "
                             "[--rows OUT.csv]";
@@ -48,10 +46,7 @@ typedef struct Group {
     Score score;
 } Group;
 
-typedef struct GroupList {
-    Group *items;
-    int count, room;
-} GroupList;
+typedef LIST_OF(Group) GroupList;
 
 typedef struct Board {
     Arena *arena;
@@ -243,10 +238,7 @@ typedef struct Reason {
     int rows;
 } Reason;
 
-typedef struct ReasonList {
-    Reason *items;
-    int count, room;
-} ReasonList;
+typedef LIST_OF(Reason) ReasonList;
 
 static void count_reason(Arena *arena, ReasonList *reasons, const char *text) {
     for (int i = 0; i < reasons->count; i++) {
@@ -377,13 +369,10 @@ static int ask(Asking *asking) {
     return !rows || write_rows(&board, rows) ? EXIT_DONE : EXIT_FAILED;
 }
 
-int validate_kernels(int argc, char **argv) {
-    static const Question question = {.name = "validate-kernels",
-                                      .usage = usage,
-                                      .about = about,
-                                      .own = specs,
-                                      .own_count = SPEC_COUNT,
-                                      .positional = INT_MAX,
-                                      .ask = ask};
-    return frame_run(&question, argc, argv);
-}
+const Question validate_kernels_question = {.name = "validate-kernels",
+                                            .usage = usage,
+                                            .about = about,
+                                            .own = specs,
+                                            .own_count = sizeof specs / sizeof *specs,
+                                            .positional = INT_MAX,
+                                            .ask = ask};

@@ -4,13 +4,12 @@
 
 #include "models/network/network.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/run.h"
 
 #define SEGMENT_HEADERS 52         // IP and TCP with timestamps
 #define FRAME_HEADER 14            // Ethernet, as tbf counts it
 #define ACK_BYTES 66.0             // one for every second packet, the other way
-#define DRAINED_BYTES (64 << 10)   // as in wire.c: a longer send is over when all has left
+#define DRAINED_BYTES (64 << 10)   // as in netbench.c: a longer send is over when all has left
 #define NANOSECONDS 1e9            // cores are links that carry nanoseconds
 #define WIDE_BYTES_PER_SECOND 1e13 // inside a host, never the limit
 
@@ -25,40 +24,22 @@ typedef struct Message {
     int posted, due, sent;  // marks of the sender: handed to the kernel; may arrive; the sender may go on (-1: at once)
 } Message;
 
-typedef struct Messages {
-    Message *items;
-    int count, room;
-} Messages;
+typedef LIST_OF(Message) Messages;
 
 typedef struct Cut { // of a host's sending: a mark at a number of bytes
     double at;
     int mark;
 } Cut;
 
-typedef struct Cuts {
-    Cut *items;
-    int count, room;
-} Cuts;
+typedef LIST_OF(Cut) Cuts;
 
-typedef struct Ops {
-    Op *items;
-    int count, room;
-} Ops;
+typedef LIST_OF(Op) Ops;
 
-typedef struct Streams {
-    Stream *items;
-    int count, room;
-} Streams;
+typedef LIST_OF(Stream) Streams;
 
-typedef struct Plans {
-    Plan *items;
-    int count, room;
-} Plans;
+typedef LIST_OF(Plan) Plans;
 
-typedef struct Slots {
-    int32_t *items;
-    int count, room;
-} Slots;
+typedef LIST_OF(int32_t) Slots;
 
 typedef struct Host {
     Schedule steps;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/base/arena.h"
+#include "sim/base/list.h"
 
 typedef enum BenchOp {
     BENCH_PING_PONG,          // 0 to 1 and back
@@ -30,10 +30,7 @@ typedef struct Step {
     bool add;
 } Step;
 
-typedef struct Schedule {
-    Step *items;
-    int count, room;
-} Schedule;
+typedef LIST_OF(Step) Schedule;
 
 // The buffer is `bytes` of floats on each rank (a multiple of 4). ALL_TO_ALL sends from the first `bytes` and receives
 // into as many behind them; a rank's own piece does not travel.

@@ -1,16 +1,199 @@
-// One row at a time: cells, then model, GPU, node and network, layout, batch, software, and the measured step. Each
-// step either fills its part of the run or says why the row is skipped; the first reason stands.
+#include "calibrate/training/read_training.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/data/csv.h"
+
+// ---- Defaults for unpublished settings, with the uncertainty they add.
+
+// clang-format off
+const AssumedFact assumed_facts[ASSUMED_COUNT] = {
+    [ASSUMED_FRAMEWORK] = {"framework", "not known: as usual for its date, model and layout (in the model's sigma)", 0},
+    [ASSUMED_HEADS] = {"heads", "head size 64 up to hidden 1024, 96 below 4096, else 128 (GPT-3 and Megatron tables)",
+                       0.03},
+    [ASSUMED_VOCABULARY] = {"vocabulary", "51,200, an encoder's 30,522", 0.03},
+    [ASSUMED_MICRO_BATCH] = {"micro-batch", "the fastest of 1, 2, 4, 8, 16 whose memory fits", 0.06},
+    [ASSUMED_INTERLEAVING] = {"virtual stages", "the fastest of those that divide the layers", 0.06},
+    [ASSUMED_RECOMPUTE] = {"recomputation", "the fastest of none, selective, full whose memory fits", 0.08},
+    [ASSUMED_SEQUENCE_PARALLEL] = {"sequence parallel", "as usual for the framework", 0.02},
+    [ASSUMED_GPU_LINKS] = {"GPU links", "NVLink switch for SXM since Ampere, cube mesh for V100 and P100, else PCIe",
+                           0.03},
+    [ASSUMED_NICS] = {"network", "one NIC per GPU: 200 Gb/s before Hopper, 400 Gb/s since", 0.05},
+    [ASSUMED_OLD_NIC] = {"network", "one NIC of 100 Gb/s for a node of before Ampere", 0.15},
+    [ASSUMED_SHARD_GROUP] = {"ZeRO group", "optimizer state sharded over all replicas", 0.04},
+    [ASSUMED_SERVERS] = {"parameter servers", "gradients summed in host memory, as an all-reduce of MPI does", 0.12},
+    [ASSUMED_GPU_NAME] = {"GPU name", "the nearest catalogue entry that the name contains", 0.03},
+    [ASSUMED_LAYERS] = {"layers", "volumes, boxes and diffusion cost what classifiers' layers of their size do", 0.10},
+    [ASSUMED_VERSION] = {"version", "not published: kernels as usual for the framework", 0.06},
+    [ASSUMED_HOST] = {"host", "one host keeps up with the four or more GPUs that it feeds images and issues to", 0.08},
+    [ASSUMED_TEXT_HOST] = {"host", "one host keeps up with the four or more GPUs that it feeds texts or sounds", 0.15},
+    [ASSUMED_8_BITS] = {"precision", "8 bits, as MLPerf's language models on Blackwell that tell it", 0.2},
+    [ASSUMED_PRECISION] = {"precision", "16 bits, as all that tell it", 0.05},
+    [ASSUMED_IMAGE_SIZE] = {"image size", "as usual for the model (224 pixels; 8,000 samples of sound)", 0.05},
+    [ASSUMED_IMAGE_BATCH] = {"batch of images", "256 on each GPU in 16 bits, 128 in 32; throughput follows", 0.05},
+    [ASSUMED_EXPERTS] = {"experts", "tokens sorted by kernels of their own and exchanged by NCCL, nothing beside it; even routing",
+                         0.2},
+    [ASSUMED_LENGTHS] = {"lengths", "of recordings and sentences: as their data set has them, batches padded to the longest", 0.1},
+    [ASSUMED_PAGES] = {"documents", "1,128 tokens, as OpenWebText's (9,035,582,198 in 8,013,769 pages, nanoGPT's README)", 0.2},
+    [ASSUMED_LOOP] = {"host of a loop", "a loop in Python takes 22 us for each kernel, on whatever host", 0.25},
+    [ASSUMED_MEMORY] = {"memory", "the estimate exceeds the card; predicted all the same", 0.05},
+};
+// clang-format on
+
+int usual_head_size(int hidden) { return hidden <= 1024 ? 64 : hidden < 4096 ? 96 : 128; }
+
+// ---- Sample lengths.
+
+#define LIBRISPEECH_HZ 16000.0
+#define LJSPEECH_HZ 22050.0
+#define LJSPEECH_HOP 256.0
+#define LJSPEECH_MEAN (6.57 * LJSPEECH_HZ) // 13,100 recordings of 23:55:17 in all
+
+// Sentences of up to 50 subwords, as even over 1 to 50: batches are drawn from buckets ten wide, so they are padded to
+// 30 on average, and hold 25.5 on the longer side and, between English and German, three and a half less on the other.
+#define SENTENCE_PADDED 30.0
+#define SENTENCE_COUNTED 47.5
+
+static const SampleLengths known_lengths[] = {
+    {"jasper", 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 0,
+     "LibriSpeech's recordings of at most 16.7 s, padded to it"},
+    {"quartznet", 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 16.7 * LIBRISPEECH_HZ, 0,
+     "LibriSpeech's recordings of at most 16.7 s, padded to it"},
+    {"tacotron", 1.11 * LJSPEECH_HZ, LJSPEECH_MEAN, 10.10 * LJSPEECH_HZ, LJSPEECH_MEAN / LJSPEECH_HOP,
+     "LJSpeech's recordings"},
+    {"gnmt", SENTENCE_PADDED, SENTENCE_PADDED, SENTENCE_PADDED, SENTENCE_COUNTED,
+     "WMT16's English and German sentences of at most 50 subwords in buckets of ten"},
+};
+
+const SampleLengths *sample_lengths(const char *model) {
+    for (size_t i = 0; i < sizeof known_lengths / sizeof *known_lengths; i++)
+        if (strcasestr(model, known_lengths[i].model)) return &known_lengths[i];
+    return NULL;
+}
+
+double longest_of(const SampleLengths *of, double samples) {
+    double range = of->most - of->least;
+    if (range <= 0) return of->most;
+    double mean = (of->mean - of->least) / range, power = mean / (1 - mean);
+    return of->least + range * samples * power / (samples * power + 1);
+}
+
+// ---- Words in a row's configuration columns that the reader does not understand: those neither known nor equal to a
+// default.
+
+#define LONGEST_TOLD 4096
+
+typedef struct KnownWord {
+    Column column;
+    const char *word;
+} KnownWord;
+
+// Read by read_training_job.c, or no different from what software does by itself.
+static const KnownWord known_words[] = {
+    {ATTENTION, "flash"},
+    {ATTENTION, "sdpa"},
+    {ATTENTION, "document mask"},
+    {OVERLAP, "overlap-grad-reduce"},
+    {OVERLAP, "overlap-param-gather"},
+    {OVERLAP, "tp-comm-overlap"},
+    {OVERLAP, "asynctp"},
+    {OVERLAP, "interleaved"},
+    {OVERLAP, "optimizer in backward"},
+    {OVERLAP, "deepep"},
+    {OVERLAP, "hybridep"},
+    {OVERLAP, "a2a"}, // what experts' tokens are exchanged by unless a kernel is named
+    {OVERLAP, "parameter_server"},
+    {OVERLAP, "parameter servers"},
+    {OVERLAP, "grpc"},
+    {OVERLAP, "replicated"},
+    {OPTIMIZER, "sgd"},
+    {OPTIMIZER, "adamw"},
+    {OPTIMIZER, "adam"},
+    {OPTIMIZER, "adamw 8-bit"},
+    {OPTIMIZER, "adafactor"},
+    {OPTIMIZER, "cpu adamw (offloaded)"},
+    {OPTIMIZER, "fused adamw"}, // PyTorch's kernel of several tensors
+    {COMPILED, "0"},
+    {COMPILED, "1"},
+};
+
+// A word within a longer text is known with brackets around it, and with a version.
+static bool has_word(const char *text, size_t length, const char *word, size_t word_length) {
+    for (size_t at = 0; at + word_length <= length; at++)
+        if (strncasecmp(text + at, word, word_length) == 0) return true;
+    return false;
+}
+
+static bool is_known(Column column, const char *text, size_t length) {
+    for (size_t i = 0; i < sizeof known_words / sizeof *known_words; i++) {
+        const KnownWord *known = &known_words[i];
+        size_t word = strlen(known->word);
+        if (known->column != column || length < word) continue;
+        bool whole = column == OPTIMIZER || column == COMPILED;
+        if (whole ? length == word && strncasecmp(text, known->word, word) == 0
+                  : has_word(text, length, known->word, word))
+            return true;
+    }
+    return false;
+}
+
+static void add_unread(Row *row, Column column, const char *text, size_t length) {
+    const char *before = row->run->unread;
+    if (before && strlen(before) > LONGEST_TOLD) return;
+    row->run->unread = arena_printf(row->arena, "%s%s%s \"%.*s\"", before ? before : "", before ? ", " : "",
+                                    column_word(column), (int)length, text);
+}
+
+// Brackets hold a word together: "distributed_replicated (grpc, colocated parameter servers)".
+static size_t piece_length(const char *text) {
+    size_t length = 0;
+    for (int depth = 0; text[length] && (depth > 0 || !strchr(",;+", text[length])); length++)
+        depth += (text[length] == '(') - (text[length] == ')');
+    return length;
+}
+
+// "cpu_offload=1; strategy=full_shard": settings among the notes.
+static const char *const known_settings[] = {"cpu_offload=", "cpu_offload_optimizer=", "sharding=", "strategy=",
+                                             "seqsel="}; // sharding and the measured quantity have columns too
+
+static bool is_setting(const char *text, size_t length) {
+    size_t name = strspn(text, "abcdefghijklmnopqrstuvwxyz_");
+    return name > 0 && name + 1 < length && text[name] == '=';
+}
+
+static void note_settings(Row *row) {
+    for (const char *at = row->text[NOTES]; *at; at += strspn(at, " ;,")) {
+        size_t length = strcspn(at, " ;,");
+        bool known = false;
+        for (size_t i = 0; i < sizeof known_settings / sizeof *known_settings; i++)
+            known = known || strncmp(at, known_settings[i], strlen(known_settings[i])) == 0;
+        if (is_setting(at, length) && !known) add_unread(row, NOTES, at, length);
+        at += length;
+    }
+}
+
+static void note_unread_cells(Row *row) {
+    static const Column configured[] = {ATTENTION, OVERLAP, OPTIMIZER, COMPILED};
+    for (size_t c = 0; c < sizeof configured / sizeof *configured; c++)
+        for (const char *at = row->text[configured[c]] + strspn(row->text[configured[c]], " "); *at;) {
+            size_t length = piece_length(at), shown = length;
+            while (shown > 0 && at[shown - 1] == ' ') shown--;
+            if (!is_known(configured[c], at, shown)) add_unread(row, configured[c], at, shown);
+            at += length;
+            at += strspn(at, ",;+ ");
+        }
+    note_settings(row);
+}
+
+// ---- One row at a time: cells, then model, GPU, node and network, layout, batch, software, and the measured step.
+// Each step either fills its part of the run or says why the row is skipped; the first reason stands.
 
 typedef struct ColumnRule {
     const char *word;

@@ -101,7 +101,6 @@ void read_cluster(Row *row);
 void read_software(Row *row);
 void read_precision(Row *row);
 void read_recompute(Row *row);
-void note_unread_cells(Row *row); // unread_cells.c
 void read_layout(Row *row);
 void read_batch(Row *row);
 void make_job(Row *row); // from the results of the steps before

@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "calibrate/training/read_training.h"
 #include "calibrate/training/read_training_internal.h"
-#include "calibrate/training/training_facts.h"
 #include "models/workload/job/recompute.h"
 #include "sim/base/check.h"
 

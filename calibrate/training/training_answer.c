@@ -1,13 +1,9 @@
-#include "calibrate/training/training_answer.h"
+#include "calibrate/training/training.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/training/family_classes.h"
-#include "calibrate/training/nested_training.h"
-#include "calibrate/training/range_training.h"
-#include "calibrate/training/regret_training.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
 

@@ -3,11 +3,7 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/training/anchor_training.h"
-#include "calibrate/training/cross_training.h"
-#include "calibrate/training/nested_training.h"
-#include "calibrate/training/predict_training.h"
-#include "calibrate/training/training_answer.h"
+#include "calibrate/training/training.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/system/pieces.h"
@@ -74,29 +70,21 @@ static const char *const shipped[] = {
 #define SHIPPED_COUNT ((int)(sizeof shipped / sizeof *shipped))
 
 static const OptionSpec specs[] = {
-    {.name = "family", .kind = OPTION_TEXT, .metavar = "NAME", .help = "only families whose name contains it"},
-    {.name = "anchored",
-     .kind = OPTION_FLAG,
+    {"family", OPTION_TEXT, "NAME", .help = "only families whose name contains it"},
+    {"anchored", OPTION_FLAG,
      .help = "correct the kernels of a family's model and micro-batch by its run on the fewest GPUs; score the others"},
-    {.name = "anchor",
-     .kind = OPTION_TEXTS,
-     .metavar = "FILE.csv",
+    {"anchor", OPTION_TEXTS, "FILE.csv",
      .help = "correct the kernels of runs like these: same GPU, precision, software and model"},
-    {.name = "cross",
-     .kind = OPTION_FLAG,
+    {"cross", OPTION_FLAG,
      .help = "fit factors on the times by cause to all families but one, and score that one; for each"},
-    {.name = "nested",
-     .kind = OPTION_FLAG,
+    {"nested", OPTION_FLAG,
      .help = "leave out families, types of GPU, framework names, scales and years with all that only they told"},
-    {.name = "rules", .kind = OPTION_FLAG, .help = "what each rule of software is worth: all rows without it"},
-    {.name = "profile",
-     .kind = OPTION_TEXT,
-     .metavar = "FILE.json",
+    {"rules", OPTION_FLAG, .help = "what each rule of software is worth: all rows without it"},
+    {"profile", OPTION_TEXT, "FILE.json",
      .help = "parts measured, as lockstep calibrate fit writes them, in place of the catalogue's"},
     {"rows", OPTION_TEXT, "OUT.csv", .help = "every row, skipped ones with the reason: " ROW_COLUMNS},
     PIECES_OPTION,
 };
-#define SPEC_COUNT ((int)(sizeof specs / sizeof *specs))
 
 static const char usage[] =
     "lockstep validate training [FILE.csv|DIR…] [--family NAME] [--anchored | --anchor FILE.csv… | "
@@ -179,8 +167,7 @@ static bool read_runs(Asking *asking, const Catalogue *catalogue, MeasuredRuns *
     const char *family = option_text(asking->options, "family", NULL);
     if (!readable || keep_family(runs, family) > 0) return readable;
     problem_add(asking->problems, (Where){0}, "no family's name contains \"%s\"", family ? family : "");
-    problem_hint(asking->problems, "without --family the table names them all");
-    return false;
+    return problem_hint(asking->problems, "without --family the table names them all");
 }
 
 static int ask(Asking *asking) {
@@ -220,13 +207,11 @@ static int ask(Asking *asking) {
     return EXIT_DONE;
 }
 
-const Question training_question = {.name = "validate-training",
-                                    .usage = usage,
-                                    .about = about,
-                                    .own = specs,
-                                    .own_count = SPEC_COUNT,
-                                    .processes = "jobs",
-                                    .positional = INT_MAX,
-                                    .ask = ask};
-
-int validate_training(int argc, char **argv) { return frame_run(&training_question, argc, argv); }
+const Question validate_training_question = {.name = "validate-training",
+                                             .usage = usage,
+                                             .about = about,
+                                             .own = specs,
+                                             .own_count = sizeof specs / sizeof *specs,
+                                             .processes = "jobs",
+                                             .positional = INT_MAX,
+                                             .ask = ask};

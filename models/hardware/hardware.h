@@ -5,9 +5,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "models/hardware/architecture.h"
-#include "sim/base/arena.h"
 #include "sim/base/problem.h"
+
+typedef enum Architecture {
+    ARCHITECTURE_OTHER, // of a user's own GPU, or another maker's
+    KEPLER,
+    MAXWELL,
+    PASCAL,
+    VOLTA,
+    TURING,
+    AMPERE,
+    ADA,
+    HOPPER,
+    BLACKWELL,
+    ARCHITECTURE_COUNT
+} Architecture;
+
+Architecture architecture_called(const char *name); // "Hopper"; ARCHITECTURE_OTHER: not one of these
+// Of its first data-centre part; 0: not known.
+int architecture_year(Architecture architecture);
+
+// ---- Parts.
 
 typedef enum Precision { FP64, FP32, TF32, FP16, BF16, FP8, FP4, INT8, PRECISION_COUNT } Precision;
 
@@ -20,7 +38,7 @@ int precision_bytes(Precision precision);                         // of one elem
 double operand_bytes(Precision precision, bool micro_scaled);
 
 // Collective constants inside a node relative to the fit over all machines: factors, 1 by default (their meaning:
-// models/network/constants.h).
+// models/network/network_constants.h).
 typedef struct CollectiveFactors {
     double floor, hop, fill, rate;
 } CollectiveFactors;
@@ -187,7 +205,7 @@ typedef struct StorageType {
     double read_bytes_per_second; // all clients together
     double write_bytes_per_second;
     double latency_seconds; // per open/request
-    // Shared storage is bought in units, whose rates add up (storage_units.h). The rates above are of one.
+    // Shared storage is bought in units, whose rates add up (hardware.h). The rates above are of one.
     const char *unit;         // "scalable unit"; NULL: a server
     int unit_gpus;            // that one unit is sized for; 0: unspecified, one unit per cluster
     double unit_usd_per_hour; // to rent one; 0: unknown
@@ -318,3 +336,21 @@ const Gpu *node_gpu(const Catalogue *catalogue, const NodeType *node, int index)
 // Access to a part's facts: those of the built-in catalogue are unpacked on first use.
 const Fact *facts_of(const Fact *facts, int fact_count);
 const Fact *fact_find(const Fact *facts, int fact_count, const char *name); // NULL when absent
+
+// ---- Shared storage that scales with the cluster, as a number of equal units.
+
+#define STORAGE_USUAL "superpod-storage" // default storage for checkpoints
+#define STORAGE_MOST_UNITS 10000
+
+// Default number of units for a cluster of so many GPUs: one for every unit_gpus of them, or a single one where the
+// storage is not sized for a number of GPUs or lies in each node.
+int storage_usual_units(const StorageType *storage, int gpus);
+// Of `units` units the number billed to a cluster that did not ask for them: its GPUs' share of the GPUs they are sized
+// for.
+double storage_paid_units(const StorageType *storage, int units, int gpus);
+// Several units as one storage: clients are spread over them, so that rates add up and latency stays. units 0: the
+// default for `gpus`. Returns the storage itself if one unit is enough.
+const StorageType *storage_of_units(Arena *arena, const StorageType *storage, int units, int gpus);
+// Whether it can have `units` units; false after a problem: too many, or the storage lies in each node.
+bool storage_takes_units(const StorageType *storage, int64_t units, Where where, Problems *problems);
+const char *storage_unit_name(const StorageType *storage); // "scalable unit", "server"

@@ -1,4 +1,4 @@
-// Names of precisions and parts, and the search for a part by its common names.
+// Names of generations, precisions and parts, and the search for a part by its common names.
 #include <ctype.h>
 #include <limits.h>
 #include <math.h>
@@ -8,7 +8,28 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
+
+// ---- The table of GPU generations.
+
+static const struct {
+    const char *name;
+    int year;
+} rows[ARCHITECTURE_COUNT] = {
+    [ARCHITECTURE_OTHER] = {"", 0},    [KEPLER] = {"Kepler", 2012}, [MAXWELL] = {"Maxwell", 2014},
+    [PASCAL] = {"Pascal", 2016},       [VOLTA] = {"Volta", 2017},   [TURING] = {"Turing", 2018},
+    [AMPERE] = {"Ampere", 2020},       [ADA] = {"Ada", 2022},       [HOPPER] = {"Hopper", 2022},
+    [BLACKWELL] = {"Blackwell", 2024},
+};
+
+Architecture architecture_called(const char *name) {
+    for (int i = 1; name && i < ARCHITECTURE_COUNT; i++)
+        if (strcmp(rows[i].name, name) == 0) return (Architecture)i;
+    return ARCHITECTURE_OTHER;
+}
+
+int architecture_year(Architecture architecture) { return rows[architecture].year; }
+
+// ---- Names of precisions and parts, and the search for a part by its common names.
 
 typedef struct PrecisionRow {
     const char *name;
@@ -205,10 +226,7 @@ struct PartIndex {
     PartKind kind;
     NameIndex *names;           // to places
     NameIndex *aliases, *chips; // to the newest in `called`; chips as GpuWords have them
-    struct {
-        Called *items;
-        int count, room;
-    } called;
+    LIST_OF(Called) called;
     struct {
         int *items; // how often another part was put in the place of one
         int count, room;

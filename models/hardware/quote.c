@@ -7,15 +7,11 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/date.h"
-#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 
 #define ENOUGH_PROVIDERS 3 // for a median without old prices, or without providers that lack a compared part
 
-typedef struct Offers {
-    const Offer **items;
-    int count, room;
-} Offers;
+typedef LIST_OF(const Offer *) Offers;
 
 // ---- Which offers are meant.
 

@@ -8,7 +8,6 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 
 static void write_text(const char *text) {
@@ -54,10 +53,7 @@ static int place_of(Texts *texts, const char *text) {
     return place;
 }
 
-typedef struct TabledFacts {
-    TabledFact *items;
-    int count, room;
-} TabledFacts;
+typedef LIST_OF(TabledFact) TabledFacts;
 
 static void table_facts(Texts *texts, TabledFacts *tabled, const Fact *facts, int count) {
     for (int i = 0; i < count; i++) {

@@ -85,11 +85,9 @@ static Drawing *draw(Arena *arena, const FabricShape *fabric) {
 static bool check_parts(const NetworkSpec *spec, Where where, Problems *problems) {
     const FabricGraph *graph = spec->fabric.graph;
     int before = problems_added(problems);
-    if (!graph || graph->switch_count < 1 || graph->switch_count > SWITCH_LIMIT) {
-        problem_add(problems, where, "a graph has 1 to %d switches, not %d", SWITCH_LIMIT,
-                    graph ? graph->switch_count : 0);
-        return false;
-    }
+    if (!graph || graph->switch_count < 1 || graph->switch_count > SWITCH_LIMIT)
+        return problem_add(problems, where, "a graph has 1 to %d switches, not %d", SWITCH_LIMIT,
+                           graph ? graph->switch_count : 0);
     if (graph->node_count < spec->node_count) {
         problem_add(problems, where, "the graph has places for %d nodes, and the cluster has %d", graph->node_count,
                     spec->node_count);

@@ -31,7 +31,7 @@ void fabric_set_name(Network *network, int number, const char *name);
 double fabric_line_rate(const Network *network, double line_bytes_per_second);
 // Bandwidth of the lines above that many nodes, whose line rates add up to the NICs' over `oversubscription`.
 double fabric_rate_above(const Network *network, int nodes, double oversubscription);
-// Effective share of parallel links when flows choose among them by hash (fabric_hash.c).
+// Effective share of parallel links when flows choose among them by hash (fabric_loads.c).
 double fabric_hash_share(double flows, double links);
 
 static inline void cross_link(const Crossing *crossing, const Network *network, int link, double share) {

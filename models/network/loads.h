@@ -1,7 +1,7 @@
 // The load of a communication pattern on every link it uses. Private to this folder.
 #pragma once
 
-#include "models/network/constants.h"
+#include "models/network/network_constants.h"
 #include "models/network/topology.h"
 
 typedef LinkLoad Load;

@@ -6,7 +6,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/base/arena.h"
 #include "sim/base/problem.h"
 #include "sim/program.h"
 
@@ -173,6 +172,7 @@ typedef enum CollectiveOp {
 
 typedef enum Backend { BACKEND_NCCL, BACKEND_GLOO, BACKEND_MPI, BACKEND_COUNT } Backend;
 
+bool collective_is_direct(CollectiveOp op);      // each message goes from its first rank to its last
 const char *collective_op_name(CollectiveOp op); // "all_reduce"
 bool collective_op_from_name(const char *name, CollectiveOp *op);
 const char *backend_name(Backend backend); // "nccl"
@@ -218,7 +218,7 @@ typedef struct CollectiveRequest {
     const struct TokenExchange *tokens;
     int ranks_per_gpu;                     // 0 or 1: each rank has its GPU; N: ranks of N processes take turns on one
     const struct WrittenSteps *steps;      // NULL; message by message: done so, whatever the algorithm
-    const struct NcclConstants *constants; // NULL: shipped (models/network/constants.h)
+    const struct NcclConstants *constants; // NULL: shipped (models/network/network_constants.h)
     double tolerance;                      // message by message: RunOptions.tolerance where messages are many; 0: exact
 } CollectiveRequest;
 
@@ -276,3 +276,15 @@ static inline double load_weight(double load_inside, double load_between, double
 void network_print_matrix(const Network *network, int node, FILE *out);
 // The whole network for Graphviz: each node with its parts, leaf switches, spine.
 void network_print_dot(const Network *network, FILE *out);
+
+// ---- Bill of materials of a fabric: switches and cables, counted from the simulated network.
+
+typedef struct FabricBill {
+    int64_t ports;         // of nodes: NICs that are plugged in
+    int64_t node_cables;   // from a NIC to a switch
+    int64_t switch_cables; // from switch to switch
+    int64_t switches;      // of `ports_per_switch` each
+} FabricBill;
+
+// All zero for a single node. Lines between sites are rented, not bought: they are not counted.
+FabricBill fabric_bill(const Network *network, int ports_per_switch);

@@ -6,7 +6,7 @@
 
 #include "models/network/interior.h"
 #include "models/network/topology.h"
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 
 #define DEPTH_MOST 16
 #define PARTS_MOST (NODE_GPU_LIMIT + NODE_NIC_LIMIT)

@@ -159,3 +159,15 @@ typedef struct NicPair {
 } NicPair;
 NicPair fabric_nics(const Network *network, int from_rank, int to_rank, int i, bool relayed);
 int nics_of_rank(const Network *network, int rank); // that are a rank's own
+
+// ---- The PCIe switch or socket of each GPU, NIC and switch of a node. Private to this folder.
+
+#define SWITCHES_MOST (NODE_GPU_LIMIT + NODE_NIC_LIMIT)
+
+// Places: 0 and up are switches, -1 and down sockets 0 and up.
+typedef struct Placement {
+    int switch_count, socket_count;
+    int gpus[NODE_GPU_LIMIT], nics[NODE_NIC_LIMIT], switches[SWITCHES_MOST];
+} Placement;
+
+static inline int on_socket(int socket) { return -1 - socket; }

@@ -65,8 +65,7 @@ static bool one_form(const Options *options, Problems *problems) {
         if (!given(options, forms[i])) continue;
         if (first) {
             problem_add(problems, (Where){0}, "--%s and --%s are given, and an answer has one form", first, forms[i]);
-            problem_hint(problems, "leave one out");
-            return false;
+            return problem_hint(problems, "leave one out");
         }
         first = forms[i];
     }
@@ -90,8 +89,7 @@ static bool is_for_text(const Options *options, Problems *problems) {
         if (!file_ends_in(path, endings[i].ending)) continue;
         problem_add(problems, (Where){0}, "-o %s: the answer is text or data, not what %s stands for", path,
                     endings[i].ending);
-        problem_hint(problems, "%s", endings[i].hint);
-        return false;
+        return problem_hint(problems, "%s", endings[i].hint);
     }
     return true;
 }

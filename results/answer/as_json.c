@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "results/answer/as.h"
-#include "sim/data/envelope.h"
+#include "sim/data/answer.h"
 
 static void write_value(JsonWriter *json, AnswerValue value) {
     if (value.unit == AS_TEXT)

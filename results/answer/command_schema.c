@@ -22,7 +22,7 @@ static const char about[] =
     "  lockstep schema plan";
 
 static const OptionSpec specs[] = {
-    {.name = "list", .kind = OPTION_FLAG, .help = "the names of all kinds, a line each"},
+    {"list", OPTION_FLAG, .help = "the names of all kinds, a line each"},
 };
 enum { SPECS = sizeof specs / sizeof *specs };
 

@@ -180,7 +180,9 @@ static void print_commands(FILE *out, const FrameCommand *commands, int count, c
 int frame_choose(const FrameCommand *commands, int count, const char *about, int argc, char **argv) {
     bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
     for (int i = 0; i < count && argc > 1; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run ? commands[i].run(argc - 1, argv + 1)
+                                   : frame_run(commands[i].question, argc - 1, argv + 1);
     if (help || argc < 2) {
         print_commands(help ? stdout : stderr, commands, count, about, argv[0]);
         return help ? EXIT_DONE : EXIT_USAGE;

@@ -32,6 +32,7 @@ int frame_show(const Question *question, int argc, char **argv, ShowAnswer *show
 // A command that has commands: argv[1] names one, argv[0] is its own.
 typedef struct FrameCommand {
     const char *name, *help;
-    int (*run)(int argc, char **argv);
+    const Question *question;
+    int (*run)(int argc, char **argv); // NULL: asks the question
 } FrameCommand;
 int frame_choose(const FrameCommand *commands, int count, const char *about, int argc, char **argv);

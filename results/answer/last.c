@@ -9,10 +9,8 @@
 #include <unistd.h>
 
 #include "results/answer/question.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
 #include "sim/base/text.h"
-#include "sim/data/envelope.h"
+#include "sim/data/answer.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 
@@ -132,12 +130,6 @@ static bool write_questions(Arena *arena, const LastQuestion *question) {
 
 // ---- Keeping.
 
-static bool is_among(const char *word, const char *const *words, int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0) return true;
-    return false;
-}
-
 static bool wants_to_keep(void) {
     const char *asked = getenv("LOCKSTEP_LAST");
     if (asked && strcmp(asked, "always") == 0) return true;
@@ -190,7 +182,7 @@ static const LastQuestion *last_question(Arena *arena, const char *const *comman
                                          Problems *problems) {
     const Json *kept = read_questions(arena);
     for (int i = kept ? kept->count - 1 : -1; i >= 0; i--)
-        if (is_among(text_of(&kept->items[i], "command"), commands, length_of(commands)))
+        if (name_is_among(commands, length_of(commands), text_of(&kept->items[i], "command")))
             return question_of(arena, &kept->items[i], typed, problems);
     const char *names = commands[0];
     for (int i = 1; commands[i]; i++)

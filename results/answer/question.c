@@ -128,8 +128,7 @@ static bool is_short_enough(const QuestionFile *file, Problems *problems) {
     for (int i = 0; i < file->count; i++) bytes += strlen(file->words[i]) + 1;
     if (bytes <= MOST_BYTES) return true;
     problem_add(problems, (Where){file->path, 0}, "the question there is longer than %d KiB", MOST_BYTES >> 10);
-    problem_hint(problems, "a command line is shorter: ask it anew");
-    return false;
+    return problem_hint(problems, "a command line is shorter: ask it anew");
 }
 
 Words question_words(Arena *arena, const QuestionFile *file, Problems *problems) {
@@ -158,12 +157,6 @@ static bool is_question_of_run(Taking *taking, const char *text) {
 
 // ---- What it may read.
 
-static const char *folder_of(Arena *arena, const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash) return ".";
-    return slash == path ? "/" : arena_printf(arena, "%.*s", (int)(slash - path), path);
-}
-
 static const char *allowed_folder(const char *const *words, int count, int *at) {
     static const char name[] = "--allow-read";
     size_t length = sizeof name - 1;
@@ -174,7 +167,7 @@ static const char *allowed_folder(const char *const *words, int count, int *at) 
 
 void question_reads_near(Arena *arena, const QuestionFile *file, Problems *problems) {
     Words folders = {0};
-    LIST_PUSH(arena, &folders, folder_of(arena, file->path));
+    LIST_PUSH(arena, &folders, file_folder(arena, file->path));
     for (int i = 0; i < file->typed_count; i++) {
         const char *folder = allowed_folder(file->typed, file->typed_count, &i);
         if (folder) LIST_PUSH(arena, &folders, folder);

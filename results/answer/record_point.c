@@ -11,11 +11,6 @@
 #define SURE 0.95             // that it does
 #define SMALLEST_SHARE 0.0005 // of the whole, to be worth a line
 
-static const char *join(Arena *arena, const char *before, const char *next) {
-    if (!*before || !*next) return *before ? before : next;
-    return arena_printf(arena, "%s · %s", before, next);
-}
-
 static const char *count_text(Arena *arena, double count) { return text_count(arena, count, true); }
 
 static void number(Answer *answer, const char *key, AnswerUnit unit, double value) {
@@ -103,8 +98,8 @@ static void add_rate(const RecordTelling *telling, const RecordPoint *point) {
     const char *side =
         point->gpu_count > 1 ? arena_printf(arena, "%s per GPU", count_text(arena, rate / point->gpu_count)) : "";
     if (tokens > 0 && samples > 0)
-        side = join(arena, side,
-                    arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
+        side = text_joined(arena, side,
+                           arena_printf(arena, "%s %s/s", count_text(arena, samples), samples_called(telling->record)));
     const char *text = arena_printf(arena, "%s %s", count_text(arena, rate), rate_unit(arena, telling->record));
     bool of_tokens = isfinite(rate) && rate == tokens;
     if (samples > 0)
@@ -119,7 +114,7 @@ static void add_rate(const RecordTelling *telling, const RecordPoint *point) {
 static const char *flops_text(Arena *arena, const RecordPoint *point) {
     double rate = point->flops_per_step / point->step_p50_s / (point->gpu_count > 0 ? point->gpu_count : 1);
     if (!isfinite(rate) || rate <= 0) return "";
-    return arena_printf(arena, "%s per GPU", quantity_format(rate, QUANTITY_FLOPS_RATE, arena_alloc(arena, 64), 64));
+    return arena_printf(arena, "%s per GPU", quantity_text(arena, rate, QUANTITY_FLOPS_RATE));
 }
 
 static void add_utilisation(const RecordTelling *telling, const RecordPoint *point) {
@@ -127,10 +122,10 @@ static void add_utilisation(const RecordTelling *telling, const RecordPoint *poi
     Answer *answer = telling->answer;
     double mfu = if_ran(point, point->mfu), hfu = if_ran(point, point->hfu);
     const char *side = "of dense peak";
-    if (isfinite(hfu)) side = join(arena, side, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
-    if (point->counts_done) side = join(arena, side, "without what masks and Winograd's convolutions save");
+    if (isfinite(hfu)) side = text_joined(arena, side, arena_printf(arena, "HFU %s", text_percent(arena, hfu)));
+    if (point->counts_done) side = text_joined(arena, side, "without what masks and Winograd's convolutions save");
     figure(answer, "mfu", "MFU", AS_SHARE, mfu);
-    if (isfinite(mfu)) answer_note(answer, "%s", join(arena, side, flops_text(arena, point)));
+    if (isfinite(mfu)) answer_note(answer, "%s", text_joined(arena, side, flops_text(arena, point)));
     number(answer, "hfu", AS_SHARE, hfu);
 }
 
@@ -149,9 +144,10 @@ static void add_efficiency(const RecordTelling *telling, const RecordPoint *poin
                                : "";
     figure(answer, "scaling_efficiency", "Efficiency", AS_SHARE, of_one);
     if (isfinite(of_one))
-        answer_note(answer, "%s", join(arena, "of one GPU's throughput times the GPUs", join(arena, baseline, ideal)));
+        answer_note(answer, "%s",
+                    text_joined(arena, "of one GPU's throughput times the GPUs", text_joined(arena, baseline, ideal)));
     else
-        line(answer, "Efficiency", join(arena, baseline, ideal));
+        line(answer, "Efficiency", text_joined(arena, baseline, ideal));
     if (if_ran(point, point->baseline_samples_per_s) > 0) {
         number(answer, "baseline_gpus", AS_WHOLE, point->baseline_gpus);
         number(answer, "baseline_samples_per_s", AS_NUMBER, point->baseline_samples_per_s);
@@ -198,9 +194,9 @@ static const char *price_text(Arena *arena, const RecordPoint *point) {
     if (!isfinite(run) || !isfinite(hours)) return text;
     double least = run - (point->cost_per_hour - point->cost_per_hour_least) * hours;
     double most = run + (point->cost_per_hour_most - point->cost_per_hour) * hours;
-    return join(arena, text,
-                arena_printf(arena, "the run %s to %s", text_money(arena, least, point->currency),
-                             text_money(arena, most, point->currency)));
+    return text_joined(arena, text,
+                       arena_printf(arena, "the run %s to %s", text_money(arena, least, point->currency),
+                                    text_money(arena, most, point->currency)));
 }
 
 static const char *break_even_text(Arena *arena, const RecordPoint *point) {
@@ -215,7 +211,7 @@ static const char *break_even_text(Arena *arena, const RecordPoint *point) {
         point->break_even_utilisation <= 1
             ? arena_printf(arena, "cheaper from %s use on", text_percent(arena, point->break_even_utilisation))
             : "cheaper at no use";
-    return join(arena, join(arena, rent, months), use);
+    return text_joined(arena, text_joined(arena, rent, months), use);
 }
 
 static const char *cost_text(Arena *arena, const RecordPoint *point) {
@@ -228,9 +224,9 @@ static const char *cost_text(Arena *arena, const RecordPoint *point) {
     const char *text = "";
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (isfinite(parts[i].amount))
-            text =
-                join(arena, text,
-                     arena_printf(arena, "%s %s", text_money(arena, parts[i].amount, point->currency), parts[i].per));
+            text = text_joined(
+                arena, text,
+                arena_printf(arena, "%s %s", text_money(arena, parts[i].amount, point->currency), parts[i].per));
     return text;
 }
 
@@ -308,9 +304,9 @@ static void add_energy(const RecordTelling *telling, const RecordPoint *point) {
            peak = if_ran(point, point->peak_watts), carbon = if_ran(point, point->carbon_kg);
     const char *text = energy > 0 ? text_energy(arena, energy) : "";
     if (power > 0) {
-        text = join(arena, text, arena_printf(arena, "%s on average at the wall", text_power(arena, power)));
-        if (peak > 0) text = join(arena, text, arena_printf(arena, "%s at most", text_power(arena, peak)));
-        if (carbon > 0) text = join(arena, text, arena_printf(arena, "%s CO2e", text_mass(arena, carbon)));
+        text = text_joined(arena, text, arena_printf(arena, "%s on average at the wall", text_power(arena, power)));
+        if (peak > 0) text = text_joined(arena, text, arena_printf(arena, "%s at most", text_power(arena, peak)));
+        if (carbon > 0) text = text_joined(arena, text, arena_printf(arena, "%s CO2e", text_mass(arena, carbon)));
     }
     line(answer, "Energy", text);
     if (*text) answer_spare(answer);
@@ -346,15 +342,15 @@ static const char *layout_text(Arena *arena, const RecordPoint *point) {
     const char *text = "";
     for (int d = 0; d < DEGREES; d++)
         if (degree(point, d) > degrees[d].hidden_up_to)
-            text = join(arena, text, arena_printf(arena, "%s %d", degrees[d].title, degree(point, d)));
+            text = text_joined(arena, text, arena_printf(arena, "%s %d", degrees[d].title, degree(point, d)));
     const struct {
         const char *title;
         double value;
     } batches[] = {{"micro-batch", point->micro_batch}, {"global batch", point->global_batch}};
     for (int b = 0; b < 2; b++)
         if (batches[b].value > 0)
-            text =
-                join(arena, text, arena_printf(arena, "%s %s", batches[b].title, count_text(arena, batches[b].value)));
+            text = text_joined(arena, text,
+                               arena_printf(arena, "%s %s", batches[b].title, count_text(arena, batches[b].value)));
     return text;
 }
 
@@ -418,16 +414,17 @@ static void add_packets(const RecordTelling *telling, const RecordPoint *point) 
     if (!packets) return;
     const char *text = arena_printf(arena, "%s between nodes", count_text(arena, (double)packets->packets));
     if (packets->marks)
-        text = join(arena, text, arena_printf(arena, "%s marked", count_text(arena, (double)packets->marks)));
+        text = text_joined(arena, text, arena_printf(arena, "%s marked", count_text(arena, (double)packets->marks)));
     if (packets->drops + packets->trims)
-        text = join(arena, text,
-                    arena_printf(arena, "%s dropped", count_text(arena, (double)(packets->drops + packets->trims))));
+        text = text_joined(
+            arena, text,
+            arena_printf(arena, "%s dropped", count_text(arena, (double)(packets->drops + packets->trims))));
     if (packets->lost)
-        text = join(arena, text, arena_printf(arena, "%s lost", count_text(arena, (double)packets->lost)));
+        text = text_joined(arena, text, arena_printf(arena, "%s lost", count_text(arena, (double)packets->lost)));
     if (packets->paused_seconds > 0)
-        text = join(arena, text, arena_printf(arena, "paused %s", text_time(arena, packets->paused_seconds)));
+        text = text_joined(arena, text, arena_printf(arena, "paused %s", text_time(arena, packets->paused_seconds)));
     line(telling->answer, "Packets",
-         join(arena, text, arena_printf(arena, "%s of queue at most", text_bytes(arena, packets->queue_most))));
+         text_joined(arena, text, arena_printf(arena, "%s of queue at most", text_bytes(arena, packets->queue_most))));
     answer_open(telling->answer, "packets", "What went between nodes as packets");
     answer_detail(telling->answer, FOR_VERBOSE);
     packets_carried_members(telling->answer, packets);

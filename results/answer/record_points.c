@@ -3,9 +3,7 @@
 #include <string.h>
 
 #include "results/answer/record_answer.h"
-#include "results/columns.h"
 #include "results/view.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/base/text.h"
 
@@ -335,17 +333,12 @@ static void add_parts(const RecordTelling *telling, const char *heading, PartsOf
 
 // ---- Around the table.
 
-static const char *join(Arena *arena, const char *before, const char *next) {
-    if (!*before || !*next) return *before ? before : next;
-    return arena_printf(arena, "%s · %s", before, next);
-}
-
 static const char *name_of_point(const RecordTelling *telling, const RecordPoint *point) {
     const char *others = point_label(telling->arena, telling->record, point, "gpus");
     const char *gpus = is_varied(telling, "gpus") ? arena_printf(telling->arena, "%d GPU%s", point->gpu_count,
                                                                  point->gpu_count == 1 ? "" : "s")
                                                   : "";
-    const char *name = join(telling->arena, gpus, others);
+    const char *name = text_joined(telling->arena, gpus, others);
     return *name ? name : arena_printf(telling->arena, "point %d", (int)(point - telling->record->points) + 1);
 }
 
@@ -353,9 +346,9 @@ const char *record_settings(const RecordTelling *telling, const RecordPoint *poi
     const char *text = "";
     for (int i = 0; i < point->parameter_count; i++)
         if (!is_varied(telling, point->parameters[i].name) && !is_gpu_axis(point->parameters[i].name))
-            text = join(telling->arena, text,
-                        arena_printf(telling->arena, "%s %s", point->parameters[i].name,
-                                     point->parameters[i].text ? point->parameters[i].text : ""));
+            text = text_joined(telling->arena, text,
+                               arena_printf(telling->arena, "%s %s", point->parameters[i].name,
+                                            point->parameters[i].text ? point->parameters[i].text : ""));
     return text;
 }
 

@@ -19,6 +19,9 @@ typedef struct ChartBar {
     bool is_bin;  // one of many of equal width, a histogram of a time span's use
 } ChartBar;
 
+// A title with the record's own before it.
+const char *chart_titled(Arena *arena, const Record *record, const char *what);
+
 double bar_share(const ChartBar *bar); // share of its time with the colour's activity
 
 typedef struct ChartLegend {
@@ -57,6 +60,8 @@ typedef struct HeatChart {
     int row_count, column_count;
     const double *values; // [row * column_count + column] shares; NAN: there is none
 } HeatChart;
+
+double heat_most(const HeatChart *chart); // the largest share that is known; 1 without any
 
 typedef enum ChartKind { CHART_BARS, CHART_LINES, CHART_HEAT } ChartKind;
 

@@ -11,18 +11,9 @@
 // A chart while it is put together.
 typedef struct Builder {
     Arena *arena;
-    struct {
-        ChartBar *items;
-        int count, room;
-    } bars;
-    struct {
-        ChartLegend *items;
-        int count, room;
-    } legend;
-    struct {
-        const char **items;
-        int count, room;
-    } rows, ends;
+    LIST_OF(ChartBar) bars;
+    LIST_OF(ChartLegend) legend;
+    LIST_OF(const char *) rows, ends;
     double x_max;
 } Builder;
 
@@ -62,7 +53,7 @@ static Chart built(const Builder *builder) {
     return (Chart){.kind = CHART_BARS, .bars = bars};
 }
 
-static const char *titled(Arena *arena, const Record *record, const char *what) {
+const char *chart_titled(Arena *arena, const Record *record, const char *what) {
     return record->title && *record->title ? arena_printf(arena, "%s: %s", record->title, what) : what;
 }
 
@@ -74,10 +65,7 @@ typedef struct Whole {
     int part_count;
 } Whole;
 
-typedef struct WholeList {
-    Whole *items;
-    int count, room;
-} WholeList;
+typedef LIST_OF(Whole) WholeList;
 
 typedef struct PartStyle {
     Look (*look)(const char *name, int index);
@@ -217,13 +205,11 @@ bool breakdown_chart(Arena *arena, const Record *record, Chart *chart, Problems 
     for (int i = 0; i < record->point_count; i++)
         if (record->points[i].ran)
             add_whole(arena, &wholes, record, i, record->points[i].exposed, record->points[i].exposed_count);
-    if (wholes.count == 0) {
-        problem_add(problems, (Where){record->scenario, 0}, "there is no step to break down: no point ran");
-        return false;
-    }
+    if (wholes.count == 0)
+        return problem_add(problems, (Where){record->scenario, 0}, "there is no step to break down: no point ran");
     PartStyle style = {look_of_cause, text_time, text_time_unit(largest_whole(&wholes))};
     *chart = chart_of_wholes(arena, record, &wholes, &style);
-    chart->bars.title = titled(arena, record, "where the step goes");
+    chart->bars.title = chart_titled(arena, record, "where the step goes");
     chart->bars.x_title = arena_printf(arena, "exposed time in a step, mean over ranks (%s)", style.unit.name);
     return true;
 }
@@ -240,15 +226,14 @@ bool memory_chart(Arena *arena, const Record *record, Chart *chart, Problems *pr
     WholeList wholes = {0};
     for (int i = 0; i < record->point_count; i++)
         add_whole(arena, &wholes, record, i, record->points[i].memory, record->points[i].memory_count);
-    if (wholes.count == 0) {
-        problem_add(problems, (Where){record->scenario, 0}, "there is no memory to draw: no point has an estimate");
-        return false;
-    }
+    if (wholes.count == 0)
+        return problem_add(problems, (Where){record->scenario, 0},
+                           "there is no memory to draw: no point has an estimate");
     double capacity = common_capacity(record);
     PartStyle style = {look_of_memory, text_bytes,
                        text_byte_unit(fmax(largest_whole(&wholes), isfinite(capacity) ? capacity : 0))};
     *chart = chart_of_wholes(arena, record, &wholes, &style);
-    chart->bars.title = titled(arena, record, "memory of the fullest GPU");
+    chart->bars.title = chart_titled(arena, record, "memory of the fullest GPU");
     chart->bars.x_title = arena_printf(arena, "memory per GPU (%s)", style.unit.name);
     chart->bars.line = capacity / style.unit.scale;
     if (isfinite(capacity)) {
@@ -338,8 +323,7 @@ bool gantt_chart(Arena *arena, const Record *record, Chart *chart, Problems *pro
     const RecordPoint *point = point_with_timeline(record);
     if (!point) {
         problem_add(problems, (Where){record->scenario, 0}, "there is no timeline to draw");
-        problem_hint(problems, "a timeline is kept when the study asks for the plot: plot = { \"gantt\" }");
-        return false;
+        return problem_hint(problems, "a timeline is kept when the study asks for the plot: plot = { \"gantt\" }");
     }
     TextUnit unit = text_time_unit(timeline_end(point->timeline));
     Builder builder = {.arena = arena};
@@ -354,6 +338,6 @@ bool gantt_chart(Arena *arena, const Record *record, Chart *chart, Problems *pro
     if (*label) what = arena_printf(arena, "timeline of %s = %s", point_label_title(arena, record, NULL), label);
     if (isfinite(point->timeline->idle_share))
         what = arena_printf(arena, "%s, idle %s", what, text_percent(arena, point->timeline->idle_share));
-    chart->bars.title = titled(arena, record, what);
+    chart->bars.title = chart_titled(arena, record, what);
     return true;
 }

@@ -6,10 +6,6 @@
 #include "results/view.h"
 #include "sim/base/text.h"
 
-static const char *titled(Arena *arena, const Record *record, const char *what) {
-    return record->title && *record->title ? arena_printf(arena, "%s: %s", record->title, what) : what;
-}
-
 // ---- The x axis: the study's own, when it is a number, else GPUs.
 
 static const char *axis_name(const Record *record) {
@@ -179,11 +175,9 @@ bool scaling_chart(Arena *arena, const Record *record, Chart *chart, Problems *p
                        .rates = ARENA_ARRAY(arena, Series, room),
                        .efficiencies = ARENA_ARRAY(arena, Series, room)};
     for (int i = 0; i < record->point_count; i++) add_point(&scaling, &record->points[i]);
-    if (scaling.count == 0) {
-        problem_add(problems, (Where){record->scenario, 0},
-                    "there is no scaling to draw: no point with a throughput ran");
-        return false;
-    }
+    if (scaling.count == 0)
+        return problem_add(problems, (Where){record->scenario, 0},
+                           "there is no scaling to draw: no point with a throughput ran");
     bool is_gpus = !scaling.axis || is_gpu_axis(scaling.axis);
     const char *x_title = is_gpus ? "GPUs" : scaling.axis;
     RecordCurve *curves = curves_of(&scaling, scaling.rates, true);
@@ -191,7 +185,7 @@ bool scaling_chart(Arena *arena, const Record *record, Chart *chart, Problems *p
     if (is_gpus) curves[count++] = guide_of(&scaling, ideal_per_gpu(record, curves, scaling.count));
     *chart = (Chart){.kind = CHART_LINES,
                      .lines = {.name = "scaling",
-                               .title = titled(arena, record, arena_printf(arena, "throughput over %s", x_title)),
+                               .title = chart_titled(arena, record, arena_printf(arena, "throughput over %s", x_title)),
                                .x_title = x_title,
                                .y_title = rate_unit(arena, record),
                                .curves = curves,
@@ -359,8 +353,7 @@ bool pareto_chart(Arena *arena, const Record *record, Chart *chart, Problems *pr
     if (count < 2) {
         problem_add(problems, (Where){record->scenario, 0}, "there is no cost against time to draw: %s",
                     count == 1 ? "one point alone has both" : "no point that ran has a price");
-        problem_hint(problems, "vary something, on a cluster with a price: vary = { gpus = { 8, 16, 32 } }");
-        return false;
+        return problem_hint(problems, "vary something, on a cluster with a price: vary = { gpus = { 8, 16, 32 } }");
     }
     pareto_front(points, count);
     pareto_lines(arena, points, count, chart);
@@ -370,6 +363,13 @@ bool pareto_chart(Arena *arena, const Record *record, Chart *chart, Problems *pr
         what = arena_printf(arena, "%s %s", what, record->sample_name ? record->sample_name : "samples");
     chart->lines.x_title = arena_printf(arena, "time of %s (%s)", what, axes.time.name);
     chart->lines.y_title = arena_printf(arena, "cost of %s (%s)", what, currency);
-    chart->lines.title = titled(arena, record, "cost against time");
+    chart->lines.title = chart_titled(arena, record, "cost against time");
     return true;
+}
+
+double heat_most(const HeatChart *chart) {
+    double most = 0;
+    for (int i = 0; i < chart->row_count * chart->column_count; i++)
+        if (isfinite(chart->values[i])) most = fmax(most, chart->values[i]);
+    return most > 0 ? most : 1;
 }

@@ -350,13 +350,6 @@ static void print_points(Arena *arena, FILE *out, const RecordChart *chart, cons
 
 // ---- Shares.
 
-static double most_of(const HeatChart *chart) {
-    double most = 0;
-    for (int i = 0; i < chart->row_count * chart->column_count; i++)
-        if (isfinite(chart->values[i])) most = fmax(most, chart->values[i]);
-    return most > 0 ? most : 1;
-}
-
 // A row a kind: its columns as shades of ten, then the most of them.
 static void print_heat(Arena *arena, FILE *out, const HeatChart *chart, const Style *style) {
     static const char *const shades[] = {"·", "░", "▒", "▓", "█"};
@@ -372,7 +365,7 @@ static void print_heat(Arena *arena, FILE *out, const HeatChart *chart, const St
         fprintf(out, "%s%*s  ", name, names - text_width(name), "");
         for (int column = 0; column < chart->column_count; column++) {
             double value = chart->values[row * chart->column_count + column];
-            int level = isfinite(value) ? (int)fmin(count - 1, floor(value / most_of(chart) * count)) : -1;
+            int level = isfinite(value) ? (int)fmin(count - 1, floor(value / heat_most(chart) * count)) : -1;
             if (isfinite(value)) most = fmax(most, value);
             if (level < 0)
                 fputc(' ', out);
@@ -384,7 +377,7 @@ static void print_heat(Arena *arena, FILE *out, const HeatChart *chart, const St
         fprintf(out, "  up to %s\n", text_percent(arena, most));
     }
     fprintf(out, "%*s  %s %s to %s; the darkest is %s\n", names, "", chart->column_title, chart->columns[0],
-            chart->columns[chart->column_count - 1], text_percent(arena, most_of(chart)));
+            chart->columns[chart->column_count - 1], text_percent(arena, heat_most(chart)));
 }
 
 // Scaling, and points with names, are printed as numbers instead of blocks.

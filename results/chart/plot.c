@@ -129,10 +129,8 @@ static bool copy_image(FILE *image, Format format, FILE *out, Problems *problems
         if (is_first && !looks_like(format, piece, bytes)) break;
         fwrite(piece, 1, bytes, out);
     }
-    if (is_first || ferror(image)) {
-        problem_add(problems, (Where){NULL, 0}, "gnuplot ended well but drew no image");
-        return false;
-    }
+    if (is_first || ferror(image))
+        return problem_add(problems, (Where){NULL, 0}, "gnuplot ended well but drew no image");
     return true;
 }
 
@@ -164,8 +162,7 @@ typedef struct Desk {
 static bool desk_open(Desk *desk, Problems *problems) {
     *desk = (Desk){open_memory(), open_memory(), open_memory()};
     if (desk->script && desk->image && desk->complaints) return true;
-    problem_add(problems, (Where){NULL, 0}, "no temporary file for the plot can be made: %s", strerror(errno));
-    return false;
+    return problem_add(problems, (Where){NULL, 0}, "no temporary file for the plot can be made: %s", strerror(errno));
 }
 
 static void desk_close(Desk *desk) {
@@ -177,10 +174,9 @@ static void desk_close(Desk *desk) {
 static bool draw_to_file(Arena *arena, const Chart *chart, Format format, Desk *desk, const char *path,
                          Problems *problems) {
     write_file_script(arena, desk->script, chart, format);
-    if (fflush(desk->script) != 0) {
-        problem_add(problems, (Where){NULL, 0}, "the plot's temporary file cannot be written: %s", strerror(errno));
-        return false;
-    }
+    if (fflush(desk->script) != 0)
+        return problem_add(problems, (Where){NULL, 0}, "the plot's temporary file cannot be written: %s",
+                           strerror(errno));
     Outcome outcome = run_gnuplot(arena, desk->script, desk->image, desk->complaints, problems);
     if (outcome == GNUPLOT_MISSING) {
         problem_add(problems, (Where){NULL, 0}, "%s cannot be drawn: the program gnuplot is not installed", path);
@@ -192,10 +188,8 @@ static bool draw_to_file(Arena *arena, const Chart *chart, Format format, Desk *
 bool chart_to_file(Arena *arena, const Chart *chart, const char *path, Problems *problems) {
     Format format = format_of(path);
     Desk desk;
-    if (format == FORMAT_NONE) {
-        problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
-        return false;
-    }
+    if (format == FORMAT_NONE)
+        return problem_add(problems, (Where){path, 0}, "a plot is written as .png or .svg, by the ending of its name");
     bool is_done = desk_open(&desk, problems) && draw_to_file(arena, chart, format, &desk, path, problems);
     desk_close(&desk);
     return is_done;

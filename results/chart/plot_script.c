@@ -407,13 +407,6 @@ static void write_line_script(Arena *arena, FILE *script, const RecordChart *cha
 
 static Canvas heat_canvas(const HeatChart *chart) { return (Canvas){1000, 190 + 40 * chart->row_count, 8}; }
 
-static double most_of(const HeatChart *chart) {
-    double most = 0;
-    for (int i = 0; i < chart->row_count * chart->column_count; i++)
-        if (isfinite(chart->values[i])) most = fmax(most, chart->values[i]);
-    return most > 0 ? most : 1;
-}
-
 static void write_tics(Arena *arena, FILE *script, char axis, const char *const *names, int count, int stride) {
     fprintf(script, "set %ctics (", axis);
     for (int i = 0; i < count; i += stride)
@@ -441,7 +434,7 @@ static void write_heat_script(Arena *arena, FILE *script, const HeatChart *chart
             "set style fill solid noborder\n"
             "plot $Heat using 1:2:(0.48):(0.46):3 with boxxyerror fillcolor palette\n",
             chart->column_count - 0.5, chart->row_count - 0.5, quoted_tick(arena, chart->column_title, false),
-            100 * most_of(chart));
+            100 * heat_most(chart));
 }
 
 // ---- All of them.

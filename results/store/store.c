@@ -1,5 +1,3 @@
-// The store: a SQLite file with a rollback journal. (Write-ahead logs do not work on the network file systems of
-// clusters.) Tables are WITHOUT ROWID: rows are in the order of their keys, not of insertion.
 #include "results/store/store.h"
 
 #include <errno.h>
@@ -15,12 +13,15 @@
 #include <unistd.h>
 
 #include "results/store/store_base.h"
-#include "results/store/store_row.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
+#include "sim/system/watch.h"
+
+// ---- The store: a SQLite file with a rollback journal. (Write-ahead logs do not work on the network file systems of
+// clusters.) Tables are WITHOUT ROWID: rows are in the order of their keys, not of insertion.
 
 #define SAY_AFTER_MS 500
 #define SHARE_OF_TIME 0.1 // for commits
@@ -29,12 +30,6 @@ int store_patience_ms = 60000;
 
 const char *const store_text_columns[ROW_TEXTS] = {"key",    "study",   "parameters", "status",   "reason",
                                                    "change", "exposed", "memory",     "currency", "digest"};
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 // ---- Others that have it locked.
 
@@ -58,10 +53,10 @@ static const char *locked_by(Store *store) {
 static int wait_for_others(void *user, int times_before) {
     Store *store = user;
     if (times_before == 0) {
-        store->waiting_since_s = now_s();
+        store->waiting_since_s = watch_clock_seconds();
         store->said_waiting = false;
     }
-    double waited_ms = 1000 * (now_s() - store->waiting_since_s);
+    double waited_ms = 1000 * (watch_clock_seconds() - store->waiting_since_s);
     if (waited_ms >= store_patience_ms) return 0;
     if (waited_ms >= SAY_AFTER_MS && !store->said_waiting) {
         fprintf(stderr, "%s is locked by %s; waiting for up to %d s\n", store->path, locked_by(store),
@@ -81,8 +76,7 @@ bool store_fail(Store *store, const char *doing) {
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
         problem_add(store->problems, (Where){store->path, 0}, "%s: %s still has it locked after %g s", doing,
                     locked_by(store), store_patience_ms / 1000.0);
-        problem_hint(store->problems, "try again when that has ended");
-        return false;
+        return problem_hint(store->problems, "try again when that has ended");
     }
     problem_add(store->problems, (Where){store->path, 0}, "%s: %s", doing, sqlite3_errmsg(store->base));
     if (code == SQLITE_NOTADB)
@@ -107,7 +101,9 @@ sqlite3_stmt *store_prepare(Store *store, const char *sql) {
 
 static bool is_bound(Store *store, int code) { return code == SQLITE_OK || store_fail(store, "takes no value"); }
 
-bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text) {
+// Values for a statement's "?", counted from 1. False after a problem, and where there is no statement.
+// the text outlives the step
+static bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text) {
     return statement && is_bound(store, sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC));
 }
 
@@ -232,7 +228,7 @@ static bool get_ready(Store *store) {
 // stored outside it, and the seal without its rows.
 static bool gave_up(const Store *store) { return sqlite3_get_autocommit(store->base) != 0; }
 
-bool store_begin(Store *store) {
+static bool store_begin(Store *store) {
     if (store->open_transaction) return !gave_up(store);
     store->open_transaction = store_execute(store, "BEGIN IMMEDIATE", "cannot be written");
     return store->open_transaction;
@@ -254,8 +250,7 @@ static bool insert(Store *store, const StoreRow *row) {
 
 static bool fail_spool(Store *store) {
     store->refusal = STORE_REFUSED_BY_SYSTEM;
-    problem_add(store->problems, (Where){store->spool.path, 0}, "cannot be written: %s", strerror(errno));
-    return false;
+    return problem_add(store->problems, (Where){store->spool.path, 0}, "cannot be written: %s", strerror(errno));
 }
 
 // What a killed process had received but not committed.
@@ -329,27 +324,27 @@ bool store_put_study(Store *store, const StoreStudy *study) {
 }
 
 bool store_put(Store *store, const StoreRow *row) {
-    double started = now_s();
+    double started = watch_clock_seconds();
     bool done = (spool_add(&store->spool, row) || fail_spool(store)) && insert(store, row);
-    store->spent_s += now_s() - started;
+    store->spent_s += watch_clock_seconds() - started;
     return done;
 }
 
 bool store_commit(Store *store) {
     if (!store->open_transaction) return true;
     if (gave_up(store)) return false; // already reported
-    double started = now_s();
+    double started = watch_clock_seconds();
     bool done = store_write_seal(store) && store_execute(store, "COMMIT", "cannot be written") &&
                 (store->spool.file < 0 || spool_empty(&store->spool) || fail_spool(store));
     store->open_transaction = !done;
-    store->commit_ended_s = now_s();
+    store->commit_ended_s = watch_clock_seconds();
     store->last_commit_s = store->commit_ended_s - started;
     store->spent_s += store->last_commit_s;
     return done;
 }
 
 bool store_commit_when_due(Store *store) {
-    bool due = now_s() - store->commit_ended_s > store->last_commit_s / SHARE_OF_TIME;
+    bool due = watch_clock_seconds() - store->commit_ended_s > store->last_commit_s / SHARE_OF_TIME;
     return due ? store_commit(store) : true;
 }
 
@@ -479,4 +474,71 @@ const Record *const *store_records(Store *store, int *count) {
     sqlite3_finalize(select);
     *count = records.count;
     return problems_added(store->problems) == before ? records.items : NULL;
+}
+
+// ---- Merges several stores into one.
+
+static const char *row_values(Arena *arena, const char *table) {
+    const char *values = arena_printf(arena, "(%s.seed", table);
+    for (int t = 0; t < ROW_TEXTS; t++) values = arena_printf(arena, "%s, %s.%s", values, table, store_text_columns[t]);
+    for (int c = 0; c < POINT_COLUMNS; c++) values = arena_printf(arena, "%s, %s.%s", values, table, point_columns[c]);
+    return arena_printf(arena, "%s)", values);
+}
+
+#define BOTH "main.point AS ours JOIN source.point AS theirs USING(key) WHERE "
+
+static void report_conflicts(Store *store, const char *from, const char *differ) {
+    sqlite3_stmt *select = store_prepare(store, arena_printf(store->arena,
+                                                             "SELECT ours.parameters, ours.status, theirs.status, "
+                                                             "ours.digest, theirs.digest FROM " BOTH "%s ORDER BY key",
+                                                             differ));
+    int step = SQLITE_DONE;
+    while (select && (step = sqlite3_step(select)) == SQLITE_ROW) {
+        problem_add(store->problems, (Where){from, 0}, "the point %s is %s with digest %s here, %s with %s before",
+                    sqlite3_column_text(select, 0), sqlite3_column_text(select, 2), sqlite3_column_text(select, 4),
+                    sqlite3_column_text(select, 1), sqlite3_column_text(select, 3));
+        problem_hint(store->problems, "equal engines give equal results: one of the files was changed or is damaged");
+    }
+    if (select && step != SQLITE_DONE) store_fail(store, "cannot be read");
+    sqlite3_finalize(select);
+}
+
+static bool take_points(Store *store, const char *from, StoreMerge *merge) {
+    Arena *arena = store->arena;
+    // A failed process is overridden by one with a result.
+    const char *differ = arena_printf(arena, "ours.status <> 'failed' AND theirs.status <> 'failed' AND %s IS NOT %s",
+                                      row_values(arena, "ours"), row_values(arena, "theirs"));
+    int64_t conflicts = store_pragma(store, arena_printf(arena, "SELECT count(*) FROM " BOTH "%s", differ));
+    if (conflicts != 0) {
+        if (conflicts > 0) report_conflicts(store, from, differ); // fewer than none: it could not be read
+        return false;
+    }
+    int64_t common = store_pragma(store, "SELECT count(*) FROM " BOTH "true");
+    if (common < 0) return false;
+    bool ok = store_begin(store) && store_execute(store,
+                                                  "DELETE FROM main.point WHERE status = 'failed' AND "
+                                                  "key IN (SELECT key FROM source.point WHERE status <> 'failed')",
+                                                  "cannot be written");
+    int64_t replaced = sqlite3_changes64(store->base);
+    ok = ok && store_execute(store, "INSERT OR IGNORE INTO main.study SELECT * FROM source.study", "cannot be written");
+    ok = ok && store_execute(store, "INSERT OR IGNORE INTO main.point SELECT * FROM source.point", "cannot be written");
+    merge->added += sqlite3_changes64(store->base) - replaced;
+    merge->replaced += replaced;
+    merge->equal += common - replaced;
+    return ok && store_seal_anew(store) && store_commit(store);
+}
+
+bool store_merge(Store *store, const char *from, StoreMerge *merge) {
+    // Is it one? What its writer left uncommitted is of it, too.
+    StoreMode mode = spool_exists(store->arena, from) ? STORE_WRITE : STORE_READ;
+    store->refusal = STORE_NOT_SOUND; // conflicts, for one
+    Store *source = store_open(store->arena, from, mode, store->problems, &merge->refusal);
+    if (!source) return false;
+    store_close(source);
+    sqlite3_stmt *attach = store_prepare(store, "ATTACH DATABASE ? AS source");
+    bool ok = store_bind_text(store, attach, 1, from) && store_finish(store, attach);
+    sqlite3_finalize(attach);
+    ok = ok && take_points(store, from, merge) && store_execute(store, "DETACH DATABASE source", "cannot be read");
+    if (!ok) merge->refusal = store->refusal;
+    return ok;
 }

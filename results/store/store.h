@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "results/columns.h"
+#include "results/view.h"
 #include "sim/base/problem.h"
 #include "sim/data/record.h"
 

@@ -1,9 +1,31 @@
-// Shared by the parts of the store: SQLite's handle and query helpers. For results/store*.c only.
+// Rows of the store: declarations private to the store, in addition to results/store/store.h.
 #pragma once
 
 #include <sqlite3.h>
 
-#include "results/store/store_row.h"
+#include "results/store/store.h"
+
+bool store_row_is_sound(Arena *arena, const StoreRow *row); // its texts exist and parse
+RecordPoint store_row_point(Arena *arena, const StoreRow *row, Problems *problems);
+
+// Beside the store, rows that are not yet committed: written at once, so that a killed process loses none, and cheaply,
+// so that commits to disk can wait. For the store only.
+
+typedef struct Spool {
+    const char *path;
+    int file; // -1: none
+} Spool;
+
+bool spool_exists(Arena *arena, const char *store);
+bool spool_open(Arena *arena, const char *store, Spool *spool); // false: errno has the reason
+bool spool_add(Spool *spool, const StoreRow *row);
+// The rows left by an earlier process, without those half written, or corrupted by a loss of power. Adds a problem if
+// the file cannot be read.
+const StoreRow *spool_rows(Arena *arena, const Spool *spool, int *count, Problems *problems);
+bool spool_empty(Spool *spool);  // after a commit
+void spool_remove(Spool *spool); // and the file with it
+
+// ---- Shared by the parts of the store: SQLite's handle and query helpers. For results/store*.c only.
 
 #define STORE_APPLICATION_ID 0x4c4b5350 // "LKSP"
 #define STORE_FORMAT 2
@@ -37,11 +59,8 @@ bool store_fail(Store *store, const char *doing);
 bool store_execute(Store *store, const char *sql, const char *doing);
 sqlite3_stmt *store_prepare(Store *store, const char *sql); // NULL after a problem
 bool store_finish(Store *store, sqlite3_stmt *statement);   // one step of a statement that gives no rows
-// Values for a statement's "?", counted from 1. False after a problem, and where there is no statement.
-bool store_bind_text(Store *store, sqlite3_stmt *statement, int place, const char *text); // the text outlives the step
 bool store_bind_whole(Store *store, sqlite3_stmt *statement, int place, int64_t value);
 int64_t store_pragma(Store *store, const char *sql); // the first number; -1: none
-bool store_begin(Store *store);
 StoreRow store_row_at(Arena *arena, sqlite3_stmt *statement);
 const char *store_text_at(Arena *arena, sqlite3_stmt *statement, int column);
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "results/store/store_base.h"
-#include "results/store/store_row.h"
 #include "sim/base/digest.h"
 #include "sim/base/text.h"
 #include "sim/data/json.h"
@@ -53,8 +52,7 @@ bool store_create_tables(Store *store) {
 static bool unsound(Store *store, const char *text, const char *hint) {
     store->refusal = STORE_NOT_SOUND;
     problem_add(store->problems, (Where){store->path, 0}, "%s", text);
-    problem_hint(store->problems, "%s", hint);
-    return false;
+    return problem_hint(store->problems, "%s", hint);
 }
 
 static bool tables_are_ours(Store *store) {

@@ -1,5 +1,5 @@
 // Rows of the store: from a point, to a point, and as bytes between processes.
-#include "results/store/store_row.h"
+#include "results/store/store_base.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,7 +10,6 @@
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/study/study_point.h"
-#include "sim/base/list.h"
 
 #define UNSAID 1.0 // sigmas for an unspecified setting, and a stated one: both judged, not measured
 #define STATED 2.5
@@ -42,10 +41,7 @@ typedef struct Checking {
     StudySpec study; // with the settings of the measured run
     Check *check;
     double measured_s;
-    struct {
-        CheckExplanation *items;
-        int count, room;
-    } list;
+    LIST_OF(CheckExplanation) list;
 } Checking;
 
 static double square(double x) { return x * x; }

@@ -137,16 +137,13 @@ static const Check *worst_of(const Check *checks, int count) {
     return worst;
 }
 
-static const char *seconds_text(Arena *arena, double seconds) {
-    return quantity_format(seconds, QUANTITY_TIME, arena_alloc(arena, 64), 64);
-}
-
 static void say_lead(Arena *arena, Answer *answer, const Check *worst, int count, int outside) {
     const RecordPoint *point = &worst->point;
     const char *range = answer_range_text(arena, answer, AS_SECONDS, point->step_p5_s, point->step_p95_s);
     const char *which = count > 1 ? arena_printf(arena, "On %d GPUs a", point->gpu_count) : "A";
     answer_say(answer, NULL, "%s step took %s; predicted are %s, nine times in ten %s: %s.", which,
-               seconds_text(arena, worst->measured->seconds), seconds_text(arena, point->step_p50_s), range,
+               quantity_text(arena, worst->measured->seconds, QUANTITY_TIME),
+               quantity_text(arena, point->step_p50_s, QUANTITY_TIME), range,
                worst->step_within && worst->memory_within ? "inside the range"
                : worst->step_within                       ? "inside, but memory is outside its range"
                                                           : "outside the range");
@@ -169,7 +166,7 @@ static void say_why(Arena *arena, Answer *answer, const Check *check) {
                    best->times, best->misfit);
     else
         answer_say(answer, "Why", "%s explains it best: a step would take %s (%.1f sigma)", best->what,
-                   seconds_text(arena, best->step_s), best->misfit);
+                   quantity_text(arena, best->step_s, QUANTITY_TIME), best->misfit);
 }
 
 static void add_explanations(Answer *answer, const Check *check) {
@@ -237,8 +234,8 @@ static void add_log(Arena *arena, Answer *answer, const Check *check) {
         left = "; too few to leave out what warms up";
     double per = check->measured->seconds / log->seconds;
     answer_say(answer, "Log", "%s, %d line%s with a time%s; the others are %s to %s", log->software, log->lines,
-               log->lines == 1 ? "" : "s", left, seconds_text(arena, per * log->fast),
-               seconds_text(arena, per * log->slow));
+               log->lines == 1 ? "" : "s", left, quantity_text(arena, per * log->fast, QUANTITY_TIME),
+               quantity_text(arena, per * log->slow, QUANTITY_TIME));
 }
 
 static void answer_checks(Asking *asking, const Check *checks, int count, int outside) {

@@ -11,7 +11,6 @@
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
-#include "sim/base/list.h"
 #include "sim/data/vary.h"
 #include "sim/system/threads.h"
 #include "sim/system/wall.h"
@@ -24,67 +23,39 @@
 #define TIMELINE_OPERATIONS 100000
 
 static const OptionSpec own_options[] = {
-    {.name = "set",
-     .kind = OPTION_TEXTS,
-     .of = OF_QUESTION,
-     .metavar = "PATH=VALUE",
-     .help = "put a value in place of the script's (paths below); may be repeated"},
-    {.name = "plot",
-     .kind = OPTION_TEXT,
-     .of = OF_QUESTION,
-     .may_be_empty = true,
-     .metavar = "KINDS",
+    {"set", OPTION_TEXTS, "PATH=VALUE", .help = "put a value in place of the script's (paths below); may be repeated",
+     .of = OF_QUESTION},
+    {"plot", OPTION_TEXT, "KINDS",
      .help = "plot: scaling, breakdown, gantt, memory, pareto, with commas; alone: what the script asks for, or "
-             "what shows most"},
+             "what shows most",
+     .of = OF_QUESTION, .may_be_empty = true},
     PLOT_FILE_OPTIONS,
-    {.name = "vary",
-     .kind = OPTION_TEXTS,
-     .of = OF_QUESTION,
-     .metavar = "NAME=VALUES",
+    {"vary", OPTION_TEXTS, "NAME=VALUES",
      .help =
-         "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C, in that order; may be repeated; of a job in options"},
+         "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C, in that order; may be repeated; of a job in options",
+     .of = OF_QUESTION},
     SEED_OPTION,
     PRICE_BOOK_OPTION,
     PROFILE_OPTION,
     ANCHOR_OPTIONS,
     UNFOLDED_OPTION,
-    {.name = "trace-events",
-     .kind = OPTION_TEXT,
-     .of = OF_FORM,
-     .metavar = "FILE",
-     .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded"},
-    {.name = "date",
-     .kind = OPTION_TEXT,
-     .of = OF_QUESTION,
-     .metavar = "DAY",
-     .help = "prices of more than a year before this day, 2026-11-21, are pointed out (default: today)"},
+    {"trace-events", OPTION_TEXT, "FILE",
+     .help = "what the engine does, event by event, as lines with tabs; for debugging, best with --unfolded",
+     .of = OF_FORM},
+    {"date", OPTION_TEXT, "DAY",
+     .help = "prices of more than a year before this day, 2026-11-21, are pointed out (default: today)",
+     .of = OF_QUESTION},
     ALLOW_READ_OPTION,
-    {.name = "memory-limit",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_BYTES,
-     .usual = "256MiB",
-     .metavar = "BYTES",
-     .is_limit = true,
-     .help = "of the script, and again of what it makes the program hold (default 256 MiB)"},
-    {.name = "step-limit",
-     .kind = OPTION_COUNT,
-     .metavar = "N",
-     .is_limit = true,
-     .help = "of the script, in Lua instructions (default 1e9)"},
-    {.name = "cpu-limit",
-     .kind = OPTION_QUANTITY,
-     .quantity = QUANTITY_TIME,
-     .usual = "5min",
-     .metavar = "TIME",
-     .is_limit = true,
-     .help = "of the script (default 60 s)"},
+    {"memory-limit", OPTION_QUANTITY, "BYTES",
+     .help = "of the script, and again of what it makes the program hold (default 256 MiB)", .quantity = QUANTITY_BYTES,
+     .usual = "256MiB", .is_limit = true},
+    {"step-limit", OPTION_COUNT, "N", .help = "of the script, in Lua instructions (default 1e9)", .is_limit = true},
+    {"cpu-limit", OPTION_QUANTITY, "TIME", .help = "of the script (default 60 s)", .quantity = QUANTITY_TIME,
+     .usual = "5min", .is_limit = true},
     THREADS_OPTION,
     WATCH_OPTIONS,
     WALL_OPTION,
-    {.name = "print-api",
-     .kind = OPTION_FLAG,
-     .of = OF_FORM,
-     .help = "what scripts may write, as lockstep.d.lua for editors"},
+    {"print-api", OPTION_FLAG, .help = "what scripts may write, as lockstep.d.lua for editors", .of = OF_FORM},
 };
 enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options };
 
@@ -178,7 +149,8 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
         if (item->program) record = program_record(run, item->program, seed);
         if (item->packets) simulate_packets(run, item->packets);
         bool found = true;
-        if (item->queue) record = queue_study_run(run->arena, item->queue, &found, run->problems);
+        const QueueStudy *simulated;
+        if (item->queue) record = queue_study_run(run->arena, item->queue, &simulated, &found, run->problems);
         watch_goes_on(1);
         if (!record) continue; // the next one's mistakes are of interest too
         LIST_PUSH(run->arena, &run->records, record);
@@ -377,8 +349,7 @@ static bool read_varied(Run *run, StudySpec *study) {
     if (count == 0) return true;
     if (count > MOST_VARIED) {
         problem_add(run->problems, (Where){0}, "--vary is said %d times, and %d are the most", count, MOST_VARIED);
-        problem_hint(run->problems, "lockstep sweep takes more");
-        return false;
+        return problem_hint(run->problems, "lockstep sweep takes more");
     }
     Variation *vary = ARENA_ARRAY(run->arena, Variation, count);
     for (int i = 0; i < count; i++) vary_read(run->arena, said[i], &vary[i], run->problems);

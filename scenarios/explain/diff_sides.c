@@ -4,10 +4,9 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "results/columns.h"
 #include "results/store/store.h"
+#include "results/view.h"
 #include "scenarios/explain/diff.h"
-#include "sim/base/list.h"
 #include "sim/base/version.h"
 
 #define JOULES_PER_KWH 3.6e6

@@ -1,11 +1,10 @@
 // Explanation of a job's lost time over weeks: the same step under the same failures, with one condition changed.
 #include <math.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/study/job_life.h"
 #include "scenarios/whatif/whatif_life.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
 
 static bool more_spares(LifeNow *life) {

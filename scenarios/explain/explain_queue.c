@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "scenarios/explain/explain_queue_internal.h"
-#include "scenarios/queue/queue_options.h"
-#include "sim/base/list.h"
+#include "scenarios/queue/queue_study.h"
 #include "sim/base/statistics.h"
 #include "sim/base/text.h"
 #include "sim/system/watch.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scenarios/explain/command_explain.h"
-#include "scenarios/queue/queue_answer.h"
+#include "scenarios/queue/queue_study.h"
 #include "scenarios/whatif/whatif.h"
 
 // Of many seeds, or of batches of one run's jobs.

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "results/columns.h"
+#include "results/view.h"
 #include "scenarios/fields/field_rows.h"
 #include "sim/base/check.h"
 #include "sim/packet/packet.h"

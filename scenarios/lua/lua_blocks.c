@@ -3,7 +3,7 @@
 #include <lauxlib.h>
 #include <math.h>
 
-#include "models/hardware/slowest.h"
+#include "models/hardware/power.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/lower/lower.h"
 #include "scenarios/lua/lua_script.h"

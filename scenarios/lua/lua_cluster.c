@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/life/life.h"

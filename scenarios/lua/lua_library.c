@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_host.h"
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 
 static const char *const base_functions[] = {
     "assert", "error",  "getmetatable", "ipairs",   "pcall", "rawequal",

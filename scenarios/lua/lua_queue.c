@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "scenarios/queue/queue_options.h"
 #include "scenarios/queue/queue_study.h"
 
 static bool complain(Script *script, Where where, const char *what, const char *hint) {

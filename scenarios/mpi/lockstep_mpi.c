@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "scenarios/plan/plan_question.h"
-#include "scenarios/sweep/command_sweep.h"
+#include "scenarios/sweep/sweep.h"
 #include "sim/base/check.h"
-#include "sim/data/envelope.h"
+#include "sim/data/answer.h"
 #include "sim/system/ending.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"

@@ -15,11 +15,9 @@
 #define ROWS_MOST 1000
 
 static const OptionSpec more_rows[] = {
-    {.name = "vary",
-     .kind = OPTION_TEXTS,
-     .of = OF_QUESTION,
-     .metavar = "OPTION=VALUES",
-     .help = "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C of an option above; may be repeated"},
+    {"vary", OPTION_TEXTS, "OPTION=VALUES",
+     .help = "a row for each of LO:HI:STEP, LO:HI:xFACTOR or A,B,C of an option above; may be repeated",
+     .of = OF_QUESTION},
     THREADS_OPTION,
     WATCH_OPTIONS};
 
@@ -62,13 +60,11 @@ static bool read_varied(const FieldReader *reader, const Options *options, const
     varied->field = field_varied(said->name);
     if (!varied->field) {
         problem_add(reader->problems, said->where, "packets has no option \"%.60s\"", said->name);
-        problem_hint(reader->problems, "for example --vary hosts=9,17,33");
-        return false;
+        return problem_hint(reader->problems, "for example --vary hosts=9,17,33");
     }
     if (option_given(options, varied->field->flag)) {
         problem_add(reader->problems, said->where, "--%s is given, and varied too", varied->field->flag);
-        problem_hint(reader->problems, "leave one of them out");
-        return false;
+        return problem_hint(reader->problems, "leave one of them out");
     }
     varied->values = ARENA_ARRAY(reader->arena, Value, said->count);
     for (int i = 0; i < said->count; i++) {

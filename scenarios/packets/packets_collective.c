@@ -11,8 +11,7 @@ bool packets_of_collective(Arena *arena, const PacketsSaid *said, const FlowPlan
     FlowPackets *packets = flow_packets(arena, plan, &sizes, &why, &remedy);
     if (!packets && why) {
         problem_add(problems, where, "fidelity packet: %s", why);
-        problem_hint(problems, "%s", remedy);
-        return false;
+        return problem_hint(problems, "%s", remedy);
     }
     if (!packets) return watch_tells(where, problems), false;
     PacketFacts facts = flow_packets_facts(packets);

@@ -3,9 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/slowest.h"
+#include "models/hardware/power.h"
 #include "models/workload/job/schedule.h"
-#include "sim/base/list.h"
 
 // All that the cost of a block depends on, but for what every candidate of a search shares.
 typedef struct BlockKey {

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "models/hardware/hardware.h"
 #include "models/hardware/market.h"
-#include "models/hardware/storage_units.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
@@ -16,7 +16,6 @@
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
 #include "sim/base/date.h"
-#include "sim/base/list.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 

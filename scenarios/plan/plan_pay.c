@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/money/money.h"

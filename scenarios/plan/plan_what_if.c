@@ -5,11 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan_pay.h"
-#include "sim/base/list.h"
 
 static void add(Arena *arena, WhatIfs *list, const char *title, double days, double cost, PlanThen what) {
     Move *move = ARENA_NEW(arena, Move);

@@ -5,7 +5,6 @@
 
 #include "scenarios/program/program.h"
 #include "scenarios/program/program_match.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
 
 #define TAGS_OF_A_CALL 65536
@@ -20,15 +19,9 @@ typedef struct Expander {
     Arena *arena;
     const ProgramSpec *program;
     Problems *problems;
-    struct {
-        Known *items;
-        int count, room;
-    } known;
-    struct {
-        const char **items;
-        int count, room;
-    } names;         // of streams
-    double op_count; // written down so far
+    LIST_OF(Known) known;
+    LIST_OF(const char *) names; // of streams
+    double op_count;             // written down so far
 } Expander;
 
 static Where place_of(const Expander *e, const RecordedOp *op) {

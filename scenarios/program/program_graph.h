@@ -14,14 +14,8 @@ typedef struct GraphEdge {
 } GraphEdge;
 
 typedef struct OpGraph {
-    struct {
-        RecordedOp *items;
-        int count, room;
-    } ops;
-    struct {
-        GraphEdge *items;
-        int count, room;
-    } edges;
+    LIST_OF(RecordedOp) ops;
+    LIST_OF(GraphEdge) edges;
 } OpGraph;
 
 // Fills *rank. False where that cannot be: *stuck is an operation that waits for itself, through others or at once; -1:

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/quantity.h"
 
 #define PROBLEMS_OF_A_KIND 5
@@ -19,10 +18,7 @@ typedef struct Entry {
     const RecordedOp *op;
 } Entry;
 
-typedef struct EntryList {
-    Entry *items;
-    int count, room;
-} EntryList;
+typedef LIST_OF(Entry) EntryList;
 
 typedef struct PlanKey { // of one plan of one channel
     uint8_t op;
@@ -33,14 +29,8 @@ typedef struct PlanKey { // of one plan of one channel
 
 typedef struct OpenChannel { // a channel that still gets plans
     int32_t channel;
-    struct {
-        Plan *items;
-        int count, room;
-    } plans;
-    struct {
-        PlanKey *items;
-        int count, room;
-    } keys;
+    LIST_OF(Plan) plans;
+    LIST_OF(PlanKey) keys;
 } OpenChannel;
 
 typedef struct Matcher {
@@ -49,10 +39,7 @@ typedef struct Matcher {
     Problems *problems;
     Matched *matched;
     EntryList sends, receives, collectives;
-    struct {
-        const char **items;
-        int count, room;
-    } stream_names;
+    LIST_OF(const char *) stream_names;
     int32_t shared_storage_link, *disk_links;
     LinkBook *book; // of a program by messages
 } Matcher;
@@ -250,8 +237,7 @@ static bool check_sizes(Matcher *m, const Entry *send, const Entry *receive, int
     problem_add(m->problems, place_of(m, receive->op),
                 "rank %d expects %s from rank %d with tag %lld, which sends %s at line %d", receive->rank, expected,
                 send->rank, (long long)send->tag, sent, place_of(m, send->op).line);
-    problem_hint(m->problems, "leave bytes out of the recv to take what comes");
-    return false;
+    return problem_hint(m->problems, "leave bytes out of the recv to take what comes");
 }
 
 typedef struct Pair {

@@ -7,10 +7,7 @@ typedef struct Meeting { // what an operation that moves data joins; for all oth
     int32_t channel, plan;
 } Meeting;
 
-typedef struct ChannelList {
-    Channel *items;
-    int count, room;
-} ChannelList;
+typedef LIST_OF(Channel) ChannelList;
 
 typedef struct Matched {
     Meeting ***of; // [rank][stream][operation]

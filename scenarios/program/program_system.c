@@ -8,15 +8,11 @@
 #include "scenarios/program/program_match.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 
 #define OPERATIONS_MOST 50000000 // 24 bytes each
 #define SLOTS_MOST 65536
 
-typedef struct ProgramList {
-    Program *items;
-    int count, room;
-} ProgramList;
+typedef LIST_OF(Program) ProgramList;
 
 typedef struct SlotList {
     int32_t *items; // channel of each slot
@@ -141,8 +137,7 @@ static bool build_rank(Builder *b, int rank) {
         problem_add(b->problems, b->spec->where,
                     "rank %d meets others in %d ways, of partners, tags and streams; 65536 are the most", rank,
                     slots.count);
-        problem_hint(b->problems, "use fewer tags: sends and receives of one tag meet in order");
-        return false;
+        return problem_hint(b->problems, "use fewer tags: sends and receives of one tag meet in order");
     }
     b->actors[rank] = (Actor){program_number(b, &program), slots.items, 1, 0, 1};
     return true;
@@ -158,8 +153,7 @@ static bool few_enough(Builder *b) {
     if (operations <= OPERATIONS_MOST) return true;
     problem_add(b->problems, b->spec->where, "%d steps of this program are %.3g operations; 5e7 are the most",
                 b->spec->steps, operations);
-    problem_hint(b->problems, "simulate fewer steps");
-    return false;
+    return problem_hint(b->problems, "simulate fewer steps");
 }
 
 static void repeat_steps(Builder *b) {
@@ -229,6 +223,5 @@ bool program_supports(const ProgramSpec *program, CollectiveOp op, Where where, 
     const char *why = NULL;
     if (backend_supports(program->backend, op, program->tensors_on_gpu, program->cuda_aware_mpi, &why)) return true;
     problem_add(problems, where, "%s cannot do %s: %s", backend_name(program->backend), collective_op_name(op), why);
-    problem_hint(problems, "see backend, tensors and cuda_aware_mpi of sim.program");
-    return false;
+    return problem_hint(problems, "see backend, tensors and cuda_aware_mpi of sim.program");
 }

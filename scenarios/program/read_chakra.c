@@ -10,9 +10,8 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/program/program_graph.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
+#include "sim/base/text.h"
 #include "sim/data/wire.h"
 
 #define OPS_MOST 20000000
@@ -39,22 +38,10 @@ struct ChakraReader {
     const char *path;
     int rank, op_count;
     NameIndex *group_names, *label_names;
-    struct {
-        RankGroup *items;
-        int count, room;
-    } groups;
-    struct {
-        Label *items;
-        int count, room;
-    } labels;
-    struct {
-        TraceNode *items;
-        int count, room;
-    } nodes;
-    struct {
-        uint64_t *items;
-        int count, room;
-    } dependencies;
+    LIST_OF(RankGroup) groups;
+    LIST_OF(Label) labels;
+    LIST_OF(TraceNode) nodes;
+    LIST_OF(uint64_t) dependencies;
 };
 
 static bool refuse(ChakraReader *r, const char *hint, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -64,8 +51,7 @@ static bool refuse(ChakraReader *r, const char *hint, const char *format, ...) {
     char *text = arena_vprintf(r->arena, format, arguments);
     va_end(arguments);
     problem_add(r->problems, (Where){r->path, 0}, "%s", letters_make_harmless(text, ""));
-    problem_hint(r->problems, "%s", hint);
-    return false;
+    return problem_hint(r->problems, "%s", hint);
 }
 
 static const char whole_hint[] = "take a file that chakra's converters or generators wrote, unpacked";
@@ -100,8 +86,7 @@ static bool take_group(ChakraReader *r, const Json *said) {
         double rank = said->items[i].kind == JSON_NUMBER ? said->items[i].number : -1;
         if (!(rank >= 0) || rank >= world || rank != floor(rank)) {
             problem_add(r->problems, said->items[i].where, "this is no rank of the cluster, which has %d", world);
-            problem_hint(r->problems, "ranks count from 0");
-            return false;
+            return problem_hint(r->problems, "ranks count from 0");
         }
         sorted[i] = ranks[i] = (int)rank;
     }
@@ -109,8 +94,7 @@ static bool take_group(ChakraReader *r, const Json *said) {
     for (int i = 1; i < said->count; i++)
         if (sorted[i] == sorted[i - 1]) {
             problem_add(r->problems, said->where, "rank %d is twice in communicator \"%.40s\"", sorted[i], said->key);
-            problem_hint(r->problems, "leave one out");
-            return false;
+            return problem_hint(r->problems, "leave one out");
         }
     name_index_set(r->group_names, said->key, r->groups.count);
     LIST_PUSH(r->arena, &r->groups, ((RankGroup){ranks, sorted, said->count}));
@@ -123,8 +107,7 @@ bool chakra_read_groups(ChakraReader *r, const Json *groups) {
         sound = groups->items[i].kind == JSON_LIST && groups->items[i].count > 0;
     if (!sound) {
         problem_add(r->problems, groups->where, "communicators are lists of ranks by name");
-        problem_hint(r->problems, "for example: {\"0\": [0, 1, 2, 3]}");
-        return false;
+        return problem_hint(r->problems, "for example: {\"0\": [0, 1, 2, 3]}");
     }
     for (int i = 0; i < groups->count; i++)
         if (!take_group(r, &groups->items[i])) return false;

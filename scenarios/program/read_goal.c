@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "scenarios/program/program_graph.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
+#include "sim/base/text.h"
 
 #define WORDS_MOST 12
 #define OPS_MOST 20000000
@@ -24,10 +23,7 @@ typedef struct GoalReading {
     int next_rank;
     OpGraph graph;
     NameIndex *names; // of the rank's labels
-    struct {
-        Label *items;
-        int count, room;
-    } labels;
+    LIST_OF(Label) labels;
     bool stopped;
 } GoalReading;
 

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "scenarios/program/program_graph.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
+#include "sim/base/text.h"
 
 #define LAYERS_MOST 1000000
 #define OPS_MOST 20000000
@@ -60,18 +59,9 @@ typedef struct LayerReading {
     const Policy *policy;
     double tensor, experts, stages, world; // 0: unspecified
     int *checkpoints, checkpoint_count, *again, again_count, layers_said;
-    struct {
-        Layer *items;
-        int count, room;
-    } layers;
-    struct {
-        Label *items;
-        int count, room;
-    } labels;
-    struct {
-        RankGroup *items;
-        int count, room;
-    } groups;
+    LIST_OF(Layer) layers;
+    LIST_OF(Label) labels;
+    LIST_OF(RankGroup) groups;
     int *group_of[AXIS_COUNT]; // [rank] of ProgramSpec.groups; -1: of one rank, which exchanges nothing
 } LayerReading;
 
@@ -82,8 +72,7 @@ static bool refuse(LayerReading *r, const char *hint, const char *format, ...) {
     char *text = arena_vprintf(r->arena, format, arguments);
     va_end(arguments);
     problem_add(r->problems, r->where, "%s", letters_make_harmless(text, ""));
-    problem_hint(r->problems, "%s", hint);
-    return false;
+    return problem_hint(r->problems, "%s", hint);
 }
 
 static const Policy *policy_of(const char *word, size_t length) {

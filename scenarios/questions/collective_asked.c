@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cluster/imported_node.h"
-#include "models/workload/cluster/pair_matrix.h"
 #include "models/workload/job/job_options.h"
 #include "sim/system/threads.h"
 #include "sim/system/watch.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/hardware/hardware_constants.h"
-#include "models/network/constants.h"
 #include "models/network/network_constants.h"
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"

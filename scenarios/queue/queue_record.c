@@ -1,11 +1,10 @@
 // Tables, curves, assumptions and notes of an answer about a shared cluster.
-#include "scenarios/queue/queue_answer.h"
+#include "scenarios/queue/queue_study.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 
 #define BINS 240
 
@@ -274,14 +273,8 @@ static RecordTable measured_table(Arena *arena, const QueueStudy *study, const P
 // ---- Assumptions and notes.
 
 typedef struct Words {
-    struct {
-        Assumption *items;
-        int count, room;
-    } assumptions;
-    struct {
-        const char **items;
-        int count, room;
-    } notes;
+    LIST_OF(Assumption) assumptions;
+    LIST_OF(const char *) notes;
 } Words;
 
 static void assume(Arena *arena, Words *words, Assumption assumption) {

@@ -1,8 +1,8 @@
 // A study of a shared cluster, from options or sim.queue, and its answer as a record.
 #pragma once
 
-#include "models/workload/queue/queue_jobs.h"
-#include "models/workload/queue/queue_size.h"
+#include "models/workload/queue/queue_steady.h"
+#include "sim/base/options.h"
 #include "sim/data/record.h"
 
 #define QUEUE_MOST_JOBS 2000000
@@ -43,12 +43,9 @@ typedef struct QueueStudy {
 // Checks combinations and fills in defaults. False after problems.
 bool queue_study_ready(QueueStudy *study, Problems *problems);
 // *found: the goal was met by every policy, or there was none. NULL after a problem: beyond the watch's limits.
-const Record *queue_study_run(Arena *arena, const QueueStudy *study, bool *found, Problems *problems);
-// The same, and the study as simulated: drawn jobs lengthened until the precision is met.
-const Record *queue_study_run_lengthened(Arena *arena, const QueueStudy *study, const QueueStudy **simulated,
-                                         bool *found, Problems *problems);
-// One row for each job under each policy (first seed): arrival, start, end. False: stopped.
-bool queue_write_outcomes(FILE *out, const QueueStudy *study, Problems *problems);
+// *simulated: the study as simulated, drawn jobs lengthened until the precision is met.
+const Record *queue_study_run(Arena *arena, const QueueStudy *study, const QueueStudy **simulated, bool *found,
+                              Problems *problems);
 // A node's rates with the user's settings; NULL without any. `nodes` is not used.
 const LifeSpec *queue_faults(Arena *arena, const FaultsSpec *said, const FaultRates *rates, const NodeType *node);
 // The names between commas; false after a problem. "all" is all of them.
@@ -61,3 +58,74 @@ bool queue_weights_from_text(const char *text, Where where, QueueWeights *weight
 bool queue_add_sizes(QueueStudy *study, const int *nodes, int count, Problems *problems);
 int queue_largest_job(const QueueStudy *study); // GPUs
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
+
+// ---- Results about a shared cluster, before they become a record.
+
+typedef struct WaitsMean { // means over seeds that have such jobs
+    int seeds;
+    double jobs;
+    double wait_mean_s, wait_p50_s, wait_p90_s, wait_p95_s, wait_max_s; // max: of all seeds
+    double slowdown_mean, slowdown_p95;
+} WaitsMean;
+
+typedef struct PolicyAnswer { // means over seeds
+    const QueuePolicy *policy;
+    const char *name; // of the policy, with the size where there are several
+    double gpus;
+    WaitsMean all, by_class[QUEUE_CLASS_COUNT];
+    double wait_mean_half_s, wait_p50_half_s, wait_p95_half_s, in_use_half,
+        fairness_half; // of 90 % intervals; NAN none
+    double waited_share, fairness, makespan_s, utilisation, goodput, stranded, fragmentation, down, waiting_mean;
+    double crossing_share, mean_slowdown, preemptions, failure_stops, node_failures;
+    int given_up;
+    bool too_long;
+    int64_t events;
+    uint64_t digest;
+    RecordCurve busy, queue, waits; // of the first seed
+    // How well it is known: a sample for each seed, or with one seed for each batch of its jobs, in a row
+    QueueSample *samples;
+    int sample_count;
+    bool in_a_row;
+    QueueInterval of[QUEUE_FIGURE_COUNT];
+    WarmUp warm_up;
+    double load; // of the jobs that came, over all GPUs
+    double mean_work_s;
+    double days, longest_days; // from the first to the last arrival; of the longest job
+} PolicyAnswer;
+
+void add_curves(Arena *arena, PolicyAnswer *answer, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
+// `stopped`: a note about omissions, or NULL.
+const Record *policies_record(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, const char *stopped);
+const Record *sizing_record(Arena *arena, const QueueStudy *study, const QueueSizing *sizes);
+
+// ---- What a reader should doubt (queue_answer.c): sentences, and policies by pairs.
+typedef void AddNote(Arena *arena, void *notes, const char *text);
+void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes);
+RecordTable queue_differences(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers);
+
+// ---- Comparison of policies on the same jobs, with intervals; lengthened until the wanted precision.
+
+// The same seed gives the same jobs and failures, whatever the policy.
+const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed);
+QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed);
+int queue_study_groups(const QueueStudy *study);
+const QueueJobs *queue_prepare(Arena *arena, const QueueStudy *study,
+                               const QueueJobs *jobs); // elastic, sliced, grouped
+int queue_study_job_count(const QueueStudy *study);
+
+// NULL: stopped by the watch before the first policy was finished. *simulated: the study as simulated, lengthened.
+const Record *queue_answers(Arena *arena, const QueueStudy *study, const QueueStudy **simulated);
+
+// ---- Options of `lockstep queue`, and the study made from them.
+
+const OptionSpec *queue_option_rows(Arena *arena, int *count); // with those of models and jobs
+QueueStudy *queue_study_from_options(Arena *arena, const Options *options, Problems *problems);
+
+// How long jobs are, and how many come: the same rows for flags and sim.queue.
+typedef struct GoalRow {
+    const char *option, *field; // "wait-p95", "wait_p95"
+    double quantile;
+    const char *help;
+} GoalRow;
+extern const GoalRow queue_goals[];
+extern const int queue_goal_count;

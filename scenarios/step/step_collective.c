@@ -263,8 +263,7 @@ static void follow_pieces(Shooting *s) {
 bool film_has_room(int rows, const char *remedy, Where where, Problems *problems) {
     if (rows <= FILM_ROWS_MOST) return true;
     problem_add(problems, where, "%d rows are more than can be walked through; %d are the most", rows, FILM_ROWS_MOST);
-    problem_hint(problems, "%s", remedy);
-    return false;
+    return problem_hint(problems, "%s", remedy);
 }
 
 static const char *const *name_ranks(Arena *arena, const FlowPlan *plan, int ranks) {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"

@@ -112,8 +112,7 @@ static bool columns_are_known(const Measuring *reading, const Csv *csv) {
     if (unknown > 0 || (timed && csv->row_count > 0)) return unknown == 0;
     problem_add(reading->problems, (Where){csv->file, timed ? 2 : 1},
                 timed ? "no row follows the names of the columns" : "no column is called \"step_time\"");
-    problem_hint(reading->problems, ROWS_LOOK_SO);
-    return false;
+    return problem_hint(reading->problems, ROWS_LOOK_SO);
 }
 
 static MeasuredStep step_of_row(const Measuring *reading, const Csv *csv, int row) {

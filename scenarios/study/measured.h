@@ -6,18 +6,12 @@
 
 typedef struct MeasuredStep {
     Where where;
-    struct {
-        Variation *items;
-        int count, room;
-    } settings;            // one value each
-    double seconds;        // of a log: 0 until the job gives the size of a step
-    const TrainerLog *log; // or NULL
+    LIST_OF(Variation) settings; // one value each
+    double seconds;              // of a log: 0 until the job gives the size of a step
+    const TrainerLog *log;       // or NULL
 } MeasuredStep;
 
-typedef struct MeasuredSteps {
-    MeasuredStep *items;
-    int count, room;
-} MeasuredSteps;
+typedef LIST_OF(MeasuredStep) MeasuredSteps;
 
 MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems);
 // A trainer's log, or rows that name no model. False: the rows describe whole jobs.

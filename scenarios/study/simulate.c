@@ -19,12 +19,6 @@
 #include "sim/run.h"
 #include "sim/system/watch.h"
 
-static double cpu_seconds(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static const char *gib(Arena *arena, double bytes) { return arena_printf(arena, "%.1f GiB", bytes / 1073741824.0); }
 
 // ---- From times to what a user asks.
@@ -218,7 +212,7 @@ static double traffic_sigma(const double *spent, double seconds) {
 RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const TrainingSpec *training,
                               const StudySpec *study, Problems *problems) {
     RecordPoint point = blank_point(arena, cluster);
-    double started = cpu_seconds();
+    double started = watch_cpu_seconds();
     SimulationOptions options = {.runs = study->seeds,
                                  .seed = study->seed,
                                  .unfolded = study->unfolded,
@@ -257,7 +251,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     point.packets = step.packets;
     point.digest = step.digest;
     point.event_count = step.event_count;
-    point.simulate_seconds = cpu_seconds() - started;
+    point.simulate_seconds = watch_cpu_seconds() - started;
     return point;
 }
 
@@ -315,7 +309,7 @@ RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const Sys
                              Problems *problems) {
     const Cluster *cluster = program->cluster;
     RecordPoint point = blank_point(arena, cluster);
-    double started = cpu_seconds(), steps = program->steps;
+    double started = watch_cpu_seconds(), steps = program->steps;
     Folded folded = program_as_run(arena, program, system, study->unfolded || study->want_timeline);
     RunOptions options = {.seed = study->seed, .timeline = study->want_timeline};
     if (program->as_packets) options.carrier = program_carrier(arena, program, system, problems);
@@ -377,6 +371,6 @@ RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const Sys
     if (study->want_timeline) point.timeline = program_timeline(arena, system, &result);
     if (options.carrier) point.packets = packets_carried(arena, options.carrier, step_seconds(result.end));
     point.event_count = result.event_count;
-    point.simulate_seconds = cpu_seconds() - started;
+    point.simulate_seconds = watch_cpu_seconds() - started;
     return point;
 }

@@ -14,7 +14,6 @@
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/base/quantity.h"
 #include "sim/system/watch.h"
 
@@ -26,10 +25,7 @@ typedef struct Study {
 
 // ---- Assumptions: the values that decided the answer, and their sources.
 
-typedef struct AssumptionList {
-    Assumption *items;
-    int count, room;
-} AssumptionList;
+typedef LIST_OF(Assumption) AssumptionList;
 
 static void assume_text(Study *study, AssumptionList *list, const char *name, const char *text, const char *source) {
     Assumption assumption = {.name = name, .unit = "", .source = source, .kind = "assumed", .text = text, .value = NAN};

@@ -8,7 +8,6 @@
 #include "results/answer/answer.h"
 #include "scenarios/study/measured.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/text.h"
 
 AnchorsReader *anchors_reader = NULL;
@@ -21,10 +20,7 @@ typedef struct Reading {
     const StudySpec *study;
     const char *const *asked; // NULL-ended, or NULL
     Problems *problems;
-    struct {
-        Anchor *items;
-        int count, room;
-    } anchors;
+    LIST_OF(Anchor) anchors;
 } Reading;
 
 // ---- Simulated.
@@ -33,9 +29,9 @@ static bool is_the_job(Reading *reading, const MeasuredStep *step, const Anchor 
     if (fabs(log(anchor->measured_s / anchor->step_s)) <= log(MOST_TIMES_OFF)) return true;
     problem_add(reading->problems, step->where, "%.4g s measured and %.4g s simulated are further apart than %g times",
                 anchor->measured_s, anchor->step_s, MOST_TIMES_OFF);
-    problem_hint(reading->problems, "is it this model, batch, length, precision and number of GPUs? a step has all "
-                                    "micro-batches of its global batch");
-    return false;
+    return problem_hint(reading->problems,
+                        "is it this model, batch, length, precision and number of GPUs? a step has all "
+                        "micro-batches of its global batch");
 }
 
 static const char *degree(Arena *arena, const char *before, const char *name, int degree) {

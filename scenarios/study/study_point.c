@@ -32,8 +32,7 @@ static bool whole_number(Study *study, const Variation *vary, int value, double 
     *number = vary->numbers[value];
     if (*number >= 1 && *number == floor(*number) && *number < 1e9) return true;
     problem_add(study->problems, vary->where, "%s = %s is not a whole number above 0", vary->name, vary->texts[value]);
-    problem_hint(study->problems, "for example 64");
-    return false;
+    return problem_hint(study->problems, "for example 64");
 }
 
 static bool set_gpus(Study *study, PointSpec *point, const Variation *vary, int value) {
@@ -42,8 +41,7 @@ static bool set_gpus(Study *study, PointSpec *point, const Variation *vary, int 
     if (point->cluster.group_count != 1) {
         problem_add(study->problems, vary->where, "gpus cannot vary over a cluster of %d node types",
                     point->cluster.group_count);
-        problem_hint(study->problems, "vary something else, or use one node type");
-        return false;
+        return problem_hint(study->problems, "vary something else, or use one node type");
     }
     point->groups[0].gpus = (int)number;
     return true;
@@ -73,17 +71,14 @@ static bool set_oversubscription(Study *study, PointSpec *point, const Variation
         point->cluster.oversubscription = vary->numbers[value];
         return true;
     }
-    problem_add(study->problems, vary->where, "oversubscription = %s is below 1", vary->texts[value]);
-    return false;
+    return problem_add(study->problems, vary->where, "oversubscription = %s is below 1", vary->texts[value]);
 }
 
 static bool set_power_cap(Study *study, PointSpec *point, const Variation *vary, int value) {
     const char *why = NULL;
     double watts = vary->numbers[value];
-    if (isnan(watts) && !quantity_parse(vary->texts[value], QUANTITY_POWER, &watts, &why)) {
-        problem_add(study->problems, vary->where, "power_cap = \"%s\": %s", vary->texts[value], why);
-        return false;
-    }
+    if (isnan(watts) && !quantity_parse(vary->texts[value], QUANTITY_POWER, &watts, &why))
+        return problem_add(study->problems, vary->where, "power_cap = \"%s\": %s", vary->texts[value], why);
     point->cluster.power_cap_watts = watts;
     return true;
 }

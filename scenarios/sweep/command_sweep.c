@@ -1,19 +1,276 @@
-// lockstep sweep: parses the options, opens the store, has workers simulate missing points, and reports the result.
-#include "scenarios/sweep/command_sweep.h"
-
+// lockstep sweep: parses the options, opens the store, has workers simulate missing points, and reports.
 #include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "results/answer/frame.h"
 #include "results/answer/record_answer.h"
-#include "results/store/store.h"
 #include "scenarios/study/study_options.h"
-#include "scenarios/sweep/sweep_batch.h"
+#include "scenarios/sweep/sweep.h"
 #include "sim/system/file.h"
-#include "sim/system/wall.h"
 #include "sim/system/watch.h"
+
+// ---- Shards count from 1 in user input, from 0 internally. A job that runs out of its time exits with 75 and is
+// requeued; its store has the finished points.
+
+static bool whole(const char *text, char stop, const char **rest, long *number) {
+    char *end;
+    *number = text && *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : -1;
+    if (*number < 0 || *number > 1000000 || *end != stop) return false;
+    *rest = end + (stop != '\0');
+    return true;
+}
+
+static bool from_slurm(int *shard, int *count, Problems *problems) {
+    const char *rest, *first = getenv("SLURM_ARRAY_TASK_MIN");
+    long id, min, jobs;
+    bool ok = whole(getenv("SLURM_ARRAY_TASK_ID"), '\0', &rest, &id) &&
+              whole(getenv("SLURM_ARRAY_TASK_COUNT"), '\0', &rest, &jobs) &&
+              whole(first ? first : "0", '\0', &rest, &min);
+    if (!ok || id < min || id - min >= jobs) {
+        problem_add(problems, (Where){"--shard auto", 0}, "this is no job of a Slurm array");
+        return problem_hint(problems,
+                            "SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT are needed, with ids one after the "
+                            "other; or say --shard 1/%d",
+                            4);
+    }
+    *shard = (int)(id - min);
+    *count = (int)jobs;
+    return true;
+}
+
+bool shard_read(const char *text, int *shard, int *count, Problems *problems) {
+    const char *rest;
+    long which, of;
+    if (strcmp(text, "auto") == 0) return from_slurm(shard, count, problems);
+    if (whole(text, '/', &rest, &which) && whole(rest, '\0', &rest, &of) && which >= 1 && which <= of) {
+        *shard = (int)which - 1;
+        *count = (int)of;
+        return true;
+    }
+    problem_add(problems, (Where){0}, "--shard %.40s is no shard", text);
+    return problem_hint(problems, "1/4 to 4/4 are the four quarters; auto asks Slurm");
+}
+
+const char *shard_path(Arena *arena, const char *store, int shard, int count) {
+    const char *slash = strrchr(store, '/'), *dot = strrchr(store, '.');
+    bool has_dot = dot && (!slash || dot > slash + 1) && dot != store;
+    int length = has_dot ? (int)(dot - store) : (int)strlen(store);
+    return arena_printf(arena, "%.*s.%d-of-%d%s", length, store, shard + 1, count, has_dot ? dot : "");
+}
+
+// For a shell: in quotes unless it is plain.
+static const char *quoted(Arena *arena, const char *text) {
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+@%";
+    if (*text && text[strspn(text, plain)] == '\0') return text;
+    const char *made = "'";
+    for (; *text; text++)
+        made = *text == '\'' ? arena_printf(arena, "%s'\\''", made) : arena_printf(arena, "%s%c", made, *text);
+    return arena_printf(arena, "%s'", made);
+}
+
+static bool is_left_out(const char *argument, bool *next_too) {
+    static const char *const names[] = {"--emit-sbatch", "--shard", "--jobs"};
+    *next_too = strcmp(argument, "-j") == 0;
+    if (strncmp(argument, "-j", 2) == 0) return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t length = strlen(names[i]);
+        if (strncmp(argument, names[i], length) != 0) continue;
+        *next_too = argument[length] == '\0';
+        if (*next_too || argument[length] == '=') return true;
+    }
+    return false;
+}
+
+// A batch file that runs this command line as an array of so many jobs, and the command to run afterwards.
+static const char *batch_text(Arena *arena, int argc, char **argv, const char *store, int jobs_of_array) {
+    const char *line = "";
+    for (int i = 1; i < argc; i++) {
+        bool next_too = false;
+        if (is_left_out(argv[i], &next_too))
+            i += next_too;
+        else
+            line = arena_printf(arena, "%s %s", line, quoted(arena, argv[i]));
+    }
+    const char *of = arena_printf(arena, "-of-%d", jobs_of_array);
+    const char *name = shard_path(arena, store, 0, jobs_of_array), *at = strstr(name, arena_printf(arena, ".1%s", of));
+    const char *pattern =
+        at ? arena_printf(arena, "%s.*%s", quoted(arena, arena_printf(arena, "%.*s", (int)(at - name), name)), at + 2)
+           : name;
+    return arena_printf(
+        arena,
+        "#!/bin/bash\n"
+        "#SBATCH --job-name=lockstep-sweep\n"
+        "#SBATCH --array=1-%d\n"
+        "#SBATCH --ntasks=1\n"
+        "#SBATCH --cpus-per-task=4\n"
+        "#SBATCH --mem-per-cpu=2G\n"
+        "#SBATCH --time=04:00:00\n"
+        "#SBATCH --signal=B:USR1@120\n"
+        "#SBATCH --requeue\n"
+        "#SBATCH --open-mode=append\n"
+        "# When all have ended: lockstep merge %s %s\n"
+        "\n"
+        "lockstep sweep%s --shard auto -j \"${SLURM_CPUS_PER_TASK:-1}\" &\n"
+        "sweep=$!\n"
+        "trap 'kill -TERM \"$sweep\" 2>/dev/null' USR1 TERM\n"
+        "wait \"$sweep\"; status=$?\n"
+        "if [ \"$status\" -gt 128 ]; then wait \"$sweep\"; status=$?; fi # the first was ended by the signal\n"
+        "# 75: stopped on the way, with all results kept. The next start goes on from there.\n"
+        "[ \"$status\" = 75 ] && scontrol requeue \"$SLURM_ARRAY_JOB_ID\"_\"$SLURM_ARRAY_TASK_ID\"\n"
+        "exit \"$status\"\n",
+        jobs_of_array, quoted(arena, store), pattern, line);
+}
+
+// ---- The loop of a sweep. Signals stop it between two answers; answers received so far are stored then.
+
+#define WAIT_MS 100
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_stop(int number) { stop_signal = number; }
+
+static const int stopping[] = {SIGINT, SIGTERM, SIGUSR1};
+enum { STOPPING = sizeof stopping / sizeof *stopping };
+
+static void catch_signals(struct sigaction *before) {
+    struct sigaction action = {.sa_handler = on_stop};
+    stop_signal = 0;
+    for (int i = 0; i < STOPPING; i++) sigaction(stopping[i], &action, &before[i]);
+}
+
+static void release_signals(const struct sigaction *before) {
+    for (int i = 0; i < STOPPING; i++) sigaction(stopping[i], &before[i], NULL);
+}
+
+// Before the script's first line in this process. If it is not supported, the parent process has reported it.
+static void raise_wall_once(const Sweep *sweep, Arena *arena) {
+    static bool is_raised;
+    WallMode mode = sweep->request->wall_mode == WALL_AUTO ? WALL_SILENT : sweep->request->wall_mode;
+    if (!is_raised) wall_raise(arena, &sweep->request->wall, mode, problems_create(arena));
+    is_raised = true;
+}
+
+char *sweep_work(void *context, Arena *arena, int64_t point, size_t *bytes) {
+    raise_wall_once(context, arena);
+    StoreRow row = sweep_point(context, arena, point);
+    return store_row_pack(arena, &row, bytes);
+}
+
+// ---- The loop.
+
+typedef struct Loop {
+    Sweep *sweep;
+    Store *store;
+    const Hands *hands;
+    SweepRun *run;
+    int64_t next;  // point not yet looked at
+    int64_t again; // a point whose worker was killed, or -1
+    int64_t tried_again;
+    Problems *problems;
+} Loop;
+
+static StoredAs stored_as(const Loop *loop, int64_t point) {
+    Arena *scratch = arena_open();
+    StoredAs as = store_has(loop->store, sweep_key(loop->sweep, scratch, point));
+    arena_close(scratch);
+    return as;
+}
+
+static bool count_points(Loop *loop) {
+    SweepRun *run = loop->run;
+    for (int64_t p = run->shard; p < loop->sweep->point_count; p += run->shard_count) {
+        StoredAs as = stored_as(loop, p);
+        if (as == STORED_UNREADABLE) return false;
+        run->total++;
+        run->before += as != STORED_NOT;
+        store_count(&run->counts, as);
+    }
+    run->done = run->before;
+    return true;
+}
+
+// The next point that the store lacks; -1: none is left.
+static int64_t next_point(Loop *loop) {
+    int64_t again = loop->again;
+    loop->again = -1;
+    if (again >= 0) return again;
+    while (loop->next < loop->sweep->point_count) {
+        int64_t point = loop->next;
+        loop->next += loop->run->shard_count;
+        if (stored_as(loop, point) == STORED_NOT) return point;
+    }
+    return -1;
+}
+
+static bool give_out(Loop *loop) {
+    while (loop->hands->has_idle(loop->hands->who)) {
+        int64_t point = next_point(loop);
+        if (point < 0) break;
+        loop->hands->give(loop->hands->who, point);
+    }
+    return loop->hands->busy(loop->hands->who) > 0;
+}
+
+static bool take(Loop *loop, Arena *arena, const PoolAnswer *answer) {
+    // Who kills a process from outside (too little memory, an operator) seldom means the point: once more, then.
+    if (!answer->bytes && answer->killed && loop->tried_again != answer->item) {
+        loop->again = loop->tried_again = answer->item;
+        return true;
+    }
+    StoreRow row;
+    if (!answer->bytes || !store_row_unpack(arena, answer->bytes, answer->size, &row))
+        row = sweep_failed_point(loop->sweep, arena, answer->item, answer->reason);
+    bool impossible = strcmp(row.texts[ROW_STATUS], "impossible") == 0;
+    bool failed = strcmp(row.texts[ROW_STATUS], "failed") == 0;
+    loop->run->done++;
+    loop->run->impossible += impossible;
+    loop->run->failed += failed;
+    store_count(&loop->run->counts, failed ? STORED_FAILED : impossible ? STORED_IMPOSSIBLE : STORED_OK);
+    return store_put(loop->store, &row);
+}
+
+static bool run_loop(Loop *loop) {
+    Progress progress = progress_begin(loop->run->total, loop->run->before);
+    bool ok = true;
+    while (ok && !stop_signal && give_out(loop)) {
+        Arena *scratch = arena_open();
+        PoolAnswer answer;
+        if (loop->hands->wait(loop->hands->who, scratch, WAIT_MS, &answer)) {
+            if (!stop_signal) give_out(loop); // the worker continues while its answer is stored
+            ok = take(loop, scratch, &answer);
+        }
+        ok = ok && store_commit_when_due(loop->store);
+        progress_show(&progress, loop->run->done, loop->run->failed);
+        arena_close(scratch);
+    }
+    progress_end(&progress);
+    if (!store_commit(loop->store)) return false;
+    if (ok && !stop_signal && loop->run->done < loop->run->total) {
+        problem_add(loop->problems, (Where){0}, "no process is left to simulate the other points");
+        problem_hint(loop->problems, "the same command goes on from here");
+        ok = false;
+    }
+    return ok;
+}
+
+bool sweep_run(Sweep *sweep, Store *store, const Hands *hands, SweepRun *run, Problems *problems) {
+    Loop loop = {sweep, store, hands, run, run->shard, -1, -1, problems};
+    struct sigaction before[STOPPING];
+    double started = watch_clock_seconds();
+    catch_signals(before);
+    bool ok = store_put_study(store, &sweep->stored) && count_points(&loop) && run_loop(&loop);
+    run->stopped_by = run->done < run->total ? stop_signal : 0;
+    release_signals(before);
+    run->seconds = watch_clock_seconds() - started;
+    return ok;
+}
+
+// ---- lockstep sweep: parses the options, opens the store, has workers simulate missing points, and reports the
+// result.
 
 #define MOST_JOBS 4096
 #define MOST_BATCH_JOBS 1000000

@@ -10,18 +10,14 @@
 #include "scenarios/study/study_options.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
-#include "sim/base/seed.h"
+#include "sim/base/quantity.h"
 #include "sim/base/version.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
 
 #define MOST_POINTS 100000000
 
-typedef struct Texts {
-    const char **items;
-    int count, room;
-} Texts;
+typedef LIST_OF(const char *) Texts;
 
 static bool is_scenario(const Sweep *sweep) { return sweep->request->scenario.file != NULL; }
 
@@ -53,8 +49,7 @@ static bool take_item(const Scenario *scenario, Made *made, const char *file, Pr
                 : item->queue            ? "a queue"
                 : item->packets          ? "packets"
                                          : "a report");
-    problem_hint(problems, "choose with an option: return ({ a = one, b = another })[opt.which]");
-    return false;
+    return problem_hint(problems, "choose with an option: return ({ a = one, b = another })[opt.which]");
 }
 
 // arguments: "--name=value" behind the command line's own; sets: "path=value" behind those of --set.
@@ -110,12 +105,6 @@ static uint64_t seed_of(const Sweep *sweep, const int *values) {
 
 // ---- What a name means.
 
-static bool has_name(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
-}
-
 static const OptionSpec *find_option(const OptionSpec *specs, int count, const char *name) {
     for (int i = 0; i < count; i++)
         if (strcmp(specs[i].name, name) == 0) return &specs[i];
@@ -152,7 +141,7 @@ static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepP
     const OptionSpec *specs = variable_options(sweep, arena, base, &option_count);
     const char *const *study_names = study_vary_names(&study_count);
     const char *name = parameter->values.name;
-    bool in_study = has_name(study_names, study_count, name);
+    bool in_study = name_is_among(study_names, study_count, name);
     // In options, all but the number of GPUs means what the option means: it may decide what others default to.
     bool study_first = is_scenario(sweep) ? varies_already(base, name) : strcmp(name, "gpus") == 0;
     if (strcmp(name, VARIED_SEED) == 0)
@@ -171,10 +160,7 @@ static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepP
 
 // ---- Parameters.
 
-typedef struct ParameterList {
-    SweepParameter *items;
-    int count, room;
-} ParameterList;
+typedef LIST_OF(SweepParameter) ParameterList;
 
 static void add_axis(Sweep *sweep, int size, Problems *problems, Where where) {
     if (sweep->axis_count == MOST_VARIED || sweep->point_count > MOST_POINTS / size) {

@@ -1,4 +1,4 @@
-#include "scenarios/trace/command_trace.h"
+#include "scenarios/trace/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +9,6 @@
 #include "results/trace_file.h"
 #include "scenarios/explain/step_question.h"
 #include "scenarios/study/study_options.h"
-#include "scenarios/trace/trace.h"
-#include "scenarios/trace/trace_answer.h"
-#include "scenarios/trace/trace_load.h"
-#include "scenarios/trace/trace_plots.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"

@@ -40,10 +40,7 @@ typedef struct Move {
 
 const Move *move_of_resource(Arena *arena, const Resource *resource); // twice as quick
 
-typedef struct MoveList {
-    Move *items;
-    int count, room;
-} MoveList;
+typedef LIST_OF(Move) MoveList;
 
 // Improvement of the measure over the present; below 0: worse.
 typedef struct Gain {

@@ -25,10 +25,7 @@ typedef struct Combination {
     WhatIf whole;
 } Combination;
 
-typedef struct CombinationList {
-    Combination *items;
-    int count, room;
-} CombinationList;
+typedef LIST_OF(Combination) CombinationList;
 
 typedef struct JobNow {
     const StudySpec *study;

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "scenarios/whatif/whatif_step.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
 
 #define ROOM 2.0         // of the GPU's memory: pairs above it by the product, an overestimate, are not tried
@@ -23,20 +22,14 @@ typedef struct Part {
     double left, memory; // of the step and of memory, as shares of now; 1 where unknown
 } Part;
 
-typedef struct PartList {
-    Part *items;
-    int count, room;
-} PartList;
+typedef LIST_OF(Part) PartList;
 
 typedef struct Pair {
     int one, other; // of the parts
     double left;    // promised, of the step
 } Pair;
 
-typedef struct PairList {
-    Pair *items;
-    int count, room;
-} PairList;
+typedef LIST_OF(Pair) PairList;
 
 typedef struct Search {
     Arena *arena;

@@ -5,7 +5,13 @@
 
 #include "sim/base/arena.h"
 
-// Usage: typedef struct { Op *items; int count, room; } OpList;   LIST_PUSH(arena, &list, op);
+// Usage: typedef LIST_OF(Op) OpList;   LIST_PUSH(arena, &list, op);
+#define LIST_OF(Type)                                                                                                  \
+    struct {                                                                                                           \
+        Type *items;                                                                                                   \
+        int count, room;                                                                                               \
+    }
+
 #define LIST_PUSH(arena, list, value)                                                                                  \
     do {                                                                                                               \
         if ((list)->count == (list)->room) {                                                                           \

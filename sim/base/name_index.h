@@ -2,7 +2,7 @@
 // choose names that collide in a hash table.
 #pragma once
 
-#include "sim/base/arena.h"
+#include "sim/base/list.h"
 
 typedef struct NameIndex NameIndex;
 // Below, at or above 0, as strcmp; names that compare as 0 are equal.
@@ -16,9 +16,6 @@ int name_index_add(NameIndex *index, const char *name, int number);
 void name_index_set(NameIndex *index, const char *name, int number); // whatever it had before
 
 // A few names in the order in which they were first met.
-typedef struct Names {
-    const char **items;
-    int count, room;
-} Names;
+typedef LIST_OF(const char *) Names;
 
 void names_add(Arena *arena, Names *names, const char *name); // nothing where it is among them; it is not copied

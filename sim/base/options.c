@@ -4,13 +4,9 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
-#include "sim/base/seed.h"
+#include "sim/base/quantity.h"
 
-typedef struct {
-    const char **items;
-    int count, room;
-} TextList;
+typedef LIST_OF(const char *) TextList;
 
 typedef struct OptionValue {
     bool given;
@@ -447,19 +443,13 @@ static int words_of_option(const OptionWords *words, int at, const OptionSpec *r
     return option_begins(words->items[at + 1]) ? 1 : 2;
 }
 
-static bool is_named(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
-}
-
 void option_words_keep(Arena *arena, const OptionSpec *rows, int row_count, const OptionWords *words,
                        const char *const *without, int without_count, OptionWords *line, OptionWords *left_out) {
     for (int i = 0; i < words->count;) {
         const char *attached;
         const OptionSpec *row = option_row_of(rows, row_count, words->items[i], &attached);
         int count = option_begins(words->items[i]) ? words_of_option(words, i, row) : 1;
-        bool stays = row && !is_named(without, without_count, row->name);
+        bool stays = row && !name_is_among(without, without_count, row->name);
         for (int w = 0; w < count && stays; w++) LIST_PUSH(arena, line, words->items[i + w]);
         if (!row && left_out) LIST_PUSH(arena, left_out, words->items[i]);
         i += count;
@@ -504,12 +494,6 @@ void options_refuse_both(const Options *options, const char *first, const char *
     problem_add(problems, command_line, "--%s and --%s are both given", first, second);
     problem_hint(problems, "%s", hint);
     problem_is_usage(problems);
-}
-
-bool name_is_among(const char *const *names, int count, const char *name) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
 }
 
 OptionSpec *options_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,

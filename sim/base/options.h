@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 #include "sim/base/quantity.h"
 
@@ -16,7 +16,7 @@ typedef enum OptionKind {
     OPTION_TEXT,
     OPTION_TEXTS,    // may be given again and again; every value is kept
     OPTION_COUNT,    // a whole number, 0 or more: "8", "2T"
-    OPTION_SEED,     // of random draws: "7" (sim/base/seed.h)
+    OPTION_SEED,     // of random draws: "7" (sim/base/quantity.h)
     OPTION_QUANTITY, // a number with a unit, of the row's QuantityKind
     OPTION_CHOICE    // one of the row's names
 } OptionKind;
@@ -89,10 +89,7 @@ bool option_begins(const char *word); // "--name" and "-o", not "-", "-3" and "f
 bool option_takes_value(const OptionSpec *row);
 
 // Words of a command line.
-typedef struct OptionWords {
-    const char **items;
-    int count, room;
-} OptionWords;
+typedef LIST_OF(const char *) OptionWords;
 void option_words_add(Arena *arena, OptionWords *line, const char *word);
 // Of `words` those options that have a row, each with its value, unless they are named in `without`. The words of other
 // options begin `left_out`, or NULL. What is no option is left.
@@ -115,11 +112,10 @@ bool option_require(const Options *options, const char *question, const char *na
 void options_refuse_both(const Options *options, const char *first, const char *second, const char *hint,
                          Problems *problems);
 
-// Concatenates two tables: a command's own options and those that many commands share.
-bool name_is_among(const char *const *names, int count, const char *name);
 // The rows without those named.
 OptionSpec *options_without(Arena *arena, const OptionSpec *rows, int row_count, const char *const *names, int count,
                             int *left);
+// Concatenates two tables: a command's own options and those that many commands share.
 const OptionSpec *options_join(Arena *arena, const OptionSpec *first, int first_count, const OptionSpec *second,
                                int second_count, int *count);
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/letters.h"
 #include "sim/base/text.h"
 
 #define MOST_KEPT 50
@@ -46,7 +45,7 @@ static void keep(Problems *problems, Where where, const char *text) {
 }
 
 // In memory of its own: a script may make a million problems, of which fifty are kept.
-void problem_add(Problems *problems, Where where, const char *format, ...) {
+bool problem_add(Problems *problems, Where where, const char *format, ...) {
     Arena *scratch = arena_open();
     va_list arguments;
     va_start(arguments, format);
@@ -62,6 +61,7 @@ void problem_add(Problems *problems, Where where, const char *format, ...) {
     else if (!known)
         keep(problems, where, text);
     arena_close(scratch);
+    return false;
 }
 
 void problem_is_fault(Problems *problems) { problems->have_fault = true; }
@@ -74,8 +74,8 @@ int problems_status(const Problems *problems, int status) {
     return status == BAD_INPUT && problems->have_usage ? USAGE : status;
 }
 
-void problem_hint(Problems *problems, const char *format, ...) {
-    if (!problems->newest) return;
+bool problem_hint(Problems *problems, const char *format, ...) {
+    if (!problems->newest) return false;
     va_list arguments;
     va_start(arguments, format);
     const char *hint = one_line(arena_vprintf(problems->arena, format, arguments));
@@ -83,6 +83,7 @@ void problem_hint(Problems *problems, const char *format, ...) {
 
     const char *earlier = problems->newest->hint;
     problems->newest->hint = earlier ? arena_printf(problems->arena, "%s; %s", earlier, hint) : hint;
+    return false;
 }
 
 bool problem_unless_one_line(Problems *problems, Where where, const char *what, const char *text) {
@@ -244,4 +245,10 @@ void problems_print(const Problems *problems, FILE *out) {
     }
     if (problems->more_count) fprintf(out, "error: and %d more like these\n", problems->more_count);
     arena_close(scratch);
+}
+
+bool name_is_among(const char *const *names, int count, const char *name) {
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0) return true;
+    return false;
 }

@@ -22,10 +22,11 @@ typedef struct Problems Problems;
 
 Problems *problems_create(Arena *arena);
 
-// "FILE:LINE: error: TEXT". The same text at the same place is kept once; at most 50 are kept, the rest counted.
-void problem_add(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
-// Adds a hint to the newest problem.
-void problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
+// "FILE:LINE: error: TEXT". The same text at the same place is kept once; at most 50 are kept, the rest counted. Always
+// false, as what a check returns that found one.
+bool problem_add(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Adds a hint to the newest problem. Always false, likewise.
+bool problem_hint(Problems *problems, const char *format, ...) __attribute__((format(printf, 2, 3)));
 // False: the newest problem was one too many, or known already, so that a hint that is long to find is of no use.
 bool problem_takes_hints(const Problems *problems);
 // Hints "did you mean "X"?" when the given name begins some of the names ("eth-100": eth-100g; of several: all of
@@ -57,3 +58,4 @@ void problems_print(const Problems *problems, FILE *out);
 // The nearest of the names by Damerau-Levenshtein distance, ignoring case, '-', '_' and spaces;
 // NULL when none is near enough.
 const char *nearest_name(const char *given, const char *const *names, int name_count);
+bool name_is_among(const char *const *names, int count, const char *name);

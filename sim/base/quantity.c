@@ -1,4 +1,3 @@
-// Parsing and printing of quantities with units. A unit is a row of `units`, a printed unit a row of `printed`.
 #include "sim/base/quantity.h"
 
 #include <float.h>
@@ -8,6 +7,8 @@
 #include <string.h>
 
 #include "sim/base/check.h"
+
+// ---- Parsing and printing of quantities with units. A unit is a row of `units`, a printed unit a row of `printed`.
 
 #define MINUTE 60.0
 #define HOUR 3600.0
@@ -468,10 +469,38 @@ char *quantity_format(double value, QuantityKind kind, char *out, size_t out_byt
     return out;
 }
 
+const char *quantity_text(Arena *arena, double value, QuantityKind kind) {
+    return quantity_format(value, kind, arena_alloc(arena, 64), 64);
+}
+
 const char *quantity_exact(Arena *arena, double number) {
     for (int figures = 1; figures <= 17; figures++) {
         const char *text = arena_printf(arena, "%.*g", figures, number);
         if (strtod(text, NULL) == number && !strchr(text, 'e')) return text;
     }
     return arena_printf(arena, "%.17g", number);
+}
+
+// ---- Integers above 2^53 are not all representable as doubles.
+
+bool digits_read(const char *text, uint64_t *number) {
+    uint64_t read = 0;
+    const char *at = text;
+    for (; *at >= '0' && *at <= '9'; at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (read > (UINT64_MAX - digit) / 10) return false;
+        read = 10 * read + digit;
+    }
+    if (at == text || *at) return false;
+    *number = read;
+    return true;
+}
+
+bool seed_read(const char *text, uint64_t *seed) {
+    const char *why;
+    double count;
+    if (digits_read(text, seed)) return true;
+    if (!quantity_parse(text, QUANTITY_COUNT, &count, &why)) return false;
+    *seed = (uint64_t)count;
+    return true;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "sim/base/arena.h"
 
@@ -45,9 +46,20 @@ double quantity_of_length(const char *text, double count); // of tokens: "4k", r
 // BYTES print binary ("76.3 GiB"), BANDWIDTH decimal bytes ("25 GB/s"), TIME "1.42 s", "25 us", "26.7 days",
 // COUNT "70.6 B" for 70.6e9 things.  Returns out.
 char *quantity_format(double value, QuantityKind kind, char *out, size_t out_bytes);
+const char *quantity_text(Arena *arena, double value, QuantityKind kind); // the same in an arena
 
 // What the kind is called and an example, for help and hints: "a bandwidth such as \"400 Gb/s\"".
 const char *quantity_describe(QuantityKind kind);
 
 // A parameter's number: the shortest text that reads back equal, whole numbers without 'e'.
 const char *quantity_exact(Arena *arena, double number);
+
+// ---- Seeds of random draws: 64-bit integers, parsed and printed the same way everywhere, never through a double.
+
+#define SEED_RANGE "a whole number from 0 to 18446744073709551615"
+
+// Digits and nothing else, up to 2^64 - 1: "7", "007". False for all else.
+bool digits_read(const char *text, uint64_t *number);
+// Such digits, or a count as it is written elsewhere ("7.0", "1e3", "2k"; up to 9e15, where each is exact). False: it
+// is no seed, and *seed stays.
+bool seed_read(const char *text, uint64_t *seed);

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
-#include "sim/base/quantity.h"
 #include "sim/base/text.h"
+#include "sim/base/version.h"
+#include "sim/system/watch.h"
 
 struct Answer {
     Arena *arena;
@@ -264,10 +264,6 @@ const AnswerNode *answer_main(const Answer *answer) { return answer->one_row ? N
 
 bool answer_unit_is_number(AnswerUnit unit) { return unit != AS_TEXT && unit != AS_BOOL && unit != AS_NOTHING; }
 
-static const char *quantity(Arena *arena, double value, QuantityKind kind) {
-    return quantity_format(value, kind, arena_alloc(arena, 64), 64);
-}
-
 const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue value) {
     double number = value.number;
     if (value.unit == AS_NOTHING) return "";
@@ -278,7 +274,7 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     case AS_COUNT:
         return text_count(arena, number, true);
     case AS_MANY:
-        return quantity(arena, number, QUANTITY_COUNT);
+        return quantity_text(arena, number, QUANTITY_COUNT);
     case AS_WHOLE:
         return arena_printf(arena, "%.0f", number);
     case AS_SHARE:
@@ -286,17 +282,17 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
     case AS_PERCENT:
         return arena_printf(arena, "%.0f %%", 100 * number);
     case AS_SECONDS:
-        return number == 0 ? "0 s" : quantity(arena, number, QUANTITY_TIME);
+        return number == 0 ? "0 s" : quantity_text(arena, number, QUANTITY_TIME);
     case AS_DAYS:
         return text_days(arena, number);
     case AS_BYTES:
-        return quantity(arena, number, QUANTITY_BYTES);
+        return quantity_text(arena, number, QUANTITY_BYTES);
     case AS_BANDWIDTH:
-        return quantity(arena, number, QUANTITY_BANDWIDTH);
+        return quantity_text(arena, number, QUANTITY_BANDWIDTH);
     case AS_FLOPS:
-        return quantity(arena, number, QUANTITY_FLOPS);
+        return quantity_text(arena, number, QUANTITY_FLOPS);
     case AS_FLOPS_RATE:
-        return quantity(arena, number, QUANTITY_FLOPS_RATE);
+        return quantity_text(arena, number, QUANTITY_FLOPS_RATE);
     case AS_MONEY:
         return text_money(arena, number, answer->currency);
     case AS_WATTS:
@@ -354,3 +350,38 @@ bool answer_has_words(const AnswerNode *node) {
     }
     return true;
 }
+
+static struct {
+    char **arguments; // after the program's name
+    int count;
+} line;
+
+static void (*tells)(JsonWriter *json);
+
+void envelope_tells(void (*write)(JsonWriter *json)) { tells = write; }
+
+void envelope_command_line(int argc, char **argv) {
+    line.arguments = argv + 1;
+    line.count = argc > 1 ? argc - 1 : 0;
+}
+
+void envelope_write_format(JsonWriter *json, const char *format, const char *kind) {
+    json_text_member(json, "format", format);
+    bool is_answer = strcmp(format, ANSWER_FORMAT) == 0;
+    json_integer_member(json, "format_version", is_answer ? ANSWER_FORMAT_VERSION : 1);
+    json_text_member(json, "kind", kind ? kind : line.count > 0 ? line.arguments[0] : "run");
+    json_key(json, "program");
+    json_begin_object(json);
+    json_text_member(json, "name", "lockstep");
+    json_text_member(json, "version", program_version());
+    json_end_object(json);
+    json_key(json, "command");
+    json_begin_list(json);
+    if (line.count > 0) json_write_text(json, "lockstep");
+    for (int i = 0; i < line.count; i++) json_write_text(json, line.arguments[i]);
+    json_end_list(json);
+    if (watch_stopped() == WATCH_SIGNAL) json_bool_member(json, "partial", true);
+    if (is_answer && tells) tells(json);
+}
+
+void envelope_write(JsonWriter *json, const char *kind) { envelope_write_format(json, ANSWER_FORMAT, kind); }

@@ -7,22 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/base/text.h"
 #include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 #define BYTE_ORDER_MARK "\xef\xbb\xbf" // as spreadsheets write it
 
-typedef struct Cells {
-    const char **items;
-    int count, room;
-} Cells;
+typedef LIST_OF(const char *) Cells;
 
-typedef struct Lines {
-    int *items;
-    int count, room;
-} Lines;
+typedef LIST_OF(int) Lines;
 
 typedef struct Scan {
     char *at;
@@ -169,6 +163,11 @@ int csv_column(const Csv *csv, const char *word, Problems *problems) {
 
 const char *csv_cell(const Csv *csv, int row, int column) {
     return csv->cells[(size_t)row * (size_t)csv->column_count + (size_t)column];
+}
+
+const char *csv_named(const Csv *csv, int row, const char *word) {
+    int column = csv_find(csv, word);
+    return column < 0 ? "" : csv_cell(csv, row, column);
 }
 
 Where csv_where(const Csv *csv, int row) { return (Where){csv->file, csv->lines[row]}; }

@@ -28,6 +28,7 @@ const Csv *csv_read_text(Arena *arena, const char *name, const char *text, Probl
 int csv_find(const Csv *csv, const char *word);                       // the column; -1: there is none
 int csv_column(const Csv *csv, const char *word, Problems *problems); // -1 after a problem
 const char *csv_cell(const Csv *csv, int row, int column);
+const char *csv_named(const Csv *csv, int row, const char *word); // the cell of a column; "": there is none
 Where csv_where(const Csv *csv, int row);
 // A finite number above zero; 0 after a problem that names the column.
 double csv_positive(const Csv *csv, int row, int column, Problems *problems);

@@ -85,10 +85,8 @@ size_t gunzip_read(Gunzip *gunzip, void *room, size_t bytes) {
 bool gunzip_is_whole(const Gunzip *gunzip, const char *path, Problems *problems) {
     Where where = {path, 0};
     char most[32];
-    if (gunzip->is_broken) {
-        problem_add(problems, where, "this is no whole gzip file: it ends early, or is damaged");
-        return false;
-    }
+    if (gunzip->is_broken)
+        return problem_add(problems, where, "this is no whole gzip file: it ends early, or is damaged");
     if (!is_too_large(gunzip)) return true;
     if (is_beyond_ratio(gunzip))
         problem_add(problems, where, "unpacks to more than %g times its size, and no measurement does",
@@ -96,8 +94,7 @@ bool gunzip_is_whole(const Gunzip *gunzip, const char *path, Problems *problems)
     else
         problem_add(problems, where, "unpacks to more than %s, the most that is unpacked",
                     quantity_format(GUNZIP_MOST_BYTES, QUANTITY_BYTES, most, sizeof most));
-    problem_hint(problems, "if it is meant to be so, unpack it (gzip -dk) and name the plain file");
-    return false;
+    return problem_hint(problems, "if it is meant to be so, unpack it (gzip -dk) and name the plain file");
 }
 
 void gunzip_close(Gunzip *gunzip) {

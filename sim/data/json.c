@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/letters.h"
 #include "sim/base/list.h"
+#include "sim/base/text.h"
 #include "sim/system/file.h"
 
 #define LARGEST_FILE_BYTES ((size_t)256 << 20)
@@ -37,10 +37,7 @@ static int utf8_bytes(const unsigned char *at, const unsigned char *end) {
 
 // ---- The scanner.
 
-typedef struct Lines {
-    int *items;
-    int count, room;
-} Lines;
+typedef LIST_OF(int) Lines;
 
 typedef struct Scanner {
     const char *at, *end, *file;
@@ -351,8 +348,7 @@ static const char *const kind_names[] = {
 
 static bool is_object(const Json *json, Problems *problems) {
     if (json->kind == JSON_OBJECT) return true;
-    problem_add(problems, json->where, "expected an object, not %s", kind_names[json->kind]);
-    return false;
+    return problem_add(problems, json->where, "expected an object, not %s", kind_names[json->kind]);
 }
 
 const Json *json_get(const Json *object, const char *key) {

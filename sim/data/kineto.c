@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 #include "sim/data/gunzip.h"
 #include "sim/data/json_stream.h"
 #include "sim/system/file.h"

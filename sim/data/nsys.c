@@ -130,8 +130,7 @@ static void emit_event(const Export *export, const char *category, const char *n
 
 static bool fail(const Export *export) {
     problem_add(export->problems, (Where){export->path, 0}, "SQLite cannot read it: %s", sqlite3_errmsg(export->base));
-    problem_hint(export->problems, "export it anew: nsys export --type sqlite FILE.nsys-rep");
-    return false;
+    return problem_hint(export->problems, "export it anew: nsys export --type sqlite FILE.nsys-rep");
 }
 
 // Reports rows of start, end and, from the third column, the name. `apart`: a row that begins before the previous one
@@ -270,8 +269,7 @@ bool nsys_read(const char *path, const KinetoReader *reader, void *context, Prob
                      .process = -1};
     if (!export.base) {
         problem_add(problems, (Where){path, 0}, "SQLite cannot open it");
-        problem_hint(problems, "name what nsys export --type sqlite wrote");
-        return false;
+        return problem_hint(problems, "name what nsys export --type sqlite wrote");
     }
     if (has_table(export.base, "CUPTI_ACTIVITY_KIND_KERNEL")) choose_gpu(&export);
     emit_gpu(&export);

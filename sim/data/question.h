@@ -19,15 +19,12 @@ typedef struct Asking {
     Problems *problems;
     Answer *answer;
     int argc;
-    char **argv;   // the command line
-    void *context; // the question's
-    struct {
-        Answer **items;
-        int count, room;
-    } more;         // answers after the first: a list in JSON
-    bool part;      // the work was stopped; the answer covers what was done until then
-    bool silent;    // nothing is shown
-    bool is_script; // its own options are known when it is read, and these are those that are not its own:
+    char **argv;            // the command line
+    void *context;          // the question's
+    LIST_OF(Answer *) more; // answers after the first: a list in JSON
+    bool part;              // the work was stopped; the answer covers what was done until then
+    bool silent;            // nothing is shown
+    bool is_script;         // its own options are known when it is read, and these are those that are not its own:
     const OptionSpec *rows;
     int row_count;
     const void *found; // the result that the answer is made of, for other forms of output; or NULL

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/system/file.h"
 
@@ -123,10 +122,7 @@ static double bar_seconds(const char *line, double *total) {
 
 // ---- All lines.
 
-typedef struct Samples {
-    double *items;
-    int count, room;
-} Samples;
+typedef LIST_OF(double) Samples;
 
 typedef struct LogReading {
     Arena *arena;

@@ -2,7 +2,7 @@
 // each, trainer_log.c).
 #pragma once
 
-#include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 
 typedef enum LogUnit { PER_STEP, PER_MICRO_BATCH, PER_SAMPLE, PER_TOKEN_OF_A_GPU } LogUnit;
@@ -25,10 +25,7 @@ typedef struct TrainerLog {
     double tflops;       // of a GPU by its own count, the median; 0: unspecified
     double memory_bytes; // the maximum; 0: unspecified
     LogMemory memory_is;
-    struct {
-        LogSetting *items;
-        int count, room;
-    } settings;
+    LIST_OF(LogSetting) settings;
 } TrainerLog;
 
 // NULL: no line has a step time; or after a problem.

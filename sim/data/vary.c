@@ -7,20 +7,13 @@
 
 #include "sim/base/list.h"
 #include "sim/base/quantity.h"
-#include "sim/base/seed.h"
 #include "sim/data/csv.h"
 
 #define MOST_VALUES 1000000
 
 typedef struct Values {
-    struct {
-        const char **items;
-        int count, room;
-    } texts;
-    struct {
-        double *items;
-        int count, room;
-    } numbers;
+    LIST_OF(const char *) texts;
+    LIST_OF(double) numbers;
 } Values;
 
 static void push_number(Arena *arena, Values *values, double number) {
@@ -238,8 +231,7 @@ static bool push_cell(Arena *arena, Values *values, bool of_seeds, const char *c
         push_value(arena, values, cell);
     else if (!push_seed(arena, values, cell)) {
         problem_add(problems, where, "\"%.60s\" is no seed", cell);
-        problem_hint(problems, "a seed is " SEED_RANGE);
-        return false;
+        return problem_hint(problems, "a seed is " SEED_RANGE);
     }
     return true;
 }

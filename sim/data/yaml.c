@@ -11,10 +11,7 @@
 
 enum { DEEPEST = 64, MOST_NODES = 200000, MOST_MEMBERS = 4096, LONGEST_MERGE = 16 };
 
-typedef struct Items {
-    Json *items;
-    int count, room;
-} Items;
+typedef LIST_OF(Json) Items;
 
 typedef struct Open { // a list or an object that has begun
     Json node;
@@ -35,18 +32,9 @@ typedef struct YamlReader {
     Problems *problems;
     Open open[DEEPEST];
     int depth, nodes;
-    struct {
-        Anchor *items;
-        int count, room;
-    } anchors;
+    LIST_OF(Anchor) anchors;
     Items documents;
 } YamlReader;
-
-static bool is_one_of(const char *text, const char *const *words, int count) {
-    for (int i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0) return true;
-    return false;
-}
 
 // NOT_KNOWN is forbidden in YAML: while parsed it is replaced by this private-use character.
 #define PRIVATE "\xee\x80\x81" // U+E001
@@ -90,10 +78,10 @@ static Json scalar(YamlReader *r, const yaml_event_t *event, Where where) {
     if (event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE) return node;
     char *end;
     double number = strtod(text, &end);
-    if (is_one_of(text, nulls, 5)) {
+    if (name_is_among(nulls, 5, text)) {
         node.kind = JSON_NULL, node.text = "null";
-    } else if (is_one_of(text, yes, 6) || is_one_of(text, no, 6)) {
-        node.kind = JSON_BOOL, node.boolean = is_one_of(text, yes, 6);
+    } else if (name_is_among(yes, 6, text) || name_is_among(no, 6, text)) {
+        node.kind = JSON_BOOL, node.boolean = name_is_among(yes, 6, text);
         node.text = node.boolean ? "true" : "false";
     } else if (*end == '\0') {
         node.kind = JSON_NUMBER, node.number = number;
@@ -123,8 +111,7 @@ static void close_object(YamlReader *r, Open *open) {
 
 static bool fail(YamlReader *r, Where where, const char *what, const char *hint) {
     problem_add(r->problems, where, "%s", what);
-    problem_hint(r->problems, "%s", hint);
-    return false;
+    return problem_hint(r->problems, "%s", hint);
 }
 
 // A complete node is added to the open one, as a key, as a value, or as an element.
@@ -224,8 +211,7 @@ static bool parse(YamlReader *r, yaml_parser_t *parser) {
         if (!yaml_parser_parse(parser, &event)) {
             Where where = {r->name, (int)parser->problem_mark.line + 1};
             problem_add(r->problems, where, "this is no YAML: %s", parser->problem ? parser->problem : "it breaks off");
-            problem_hint(r->problems, "indent by blanks, and quote what holds \": \" or \" #\"");
-            return false;
+            return problem_hint(r->problems, "indent by blanks, and quote what holds \": \" or \" #\"");
         }
         over = event.type == YAML_STREAM_END_EVENT;
         bool sound = take(r, &event);

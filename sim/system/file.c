@@ -362,3 +362,9 @@ void temporaries_remove(void) {
         table[i].owner = 0;
     }
 }
+
+const char *file_folder(Arena *arena, const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return ".";
+    return slash == path ? "/" : arena_printf(arena, "%.*s", (int)(slash - path), path);
+}

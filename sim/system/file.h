@@ -68,3 +68,6 @@ void temporary_add(const char *path);  // opened elsewhere, or perhaps never cre
 void temporary_drop(const char *path); // renamed, or removed
 // Removes those of this process; not those of its parent. Safe in a signal handler.
 void temporaries_remove(void);
+
+// The folder that a path names its file in: "a/b" gives "a", "b" gives ".", "/b" gives "/".
+const char *file_folder(Arena *arena, const char *path);

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/base/arena.h"
-#include "sim/base/letters.h"
+#include "sim/base/text.h"
 
 #define LONGEST_LETTER 4
 

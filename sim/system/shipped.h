@@ -1,7 +1,7 @@
 // Paths of measurements and programs installed with this one: in its source folder, or where `make install` put them.
 #pragma once
 
-#include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 
 #define SHIPPED_MEASUREMENTS "calibrate/measurements"
@@ -15,10 +15,7 @@ const char *shipped_file(Arena *arena, const char *path);
 const char *program_in_path(Arena *arena, const char *name);
 const char *shipped_program(Arena *arena, const char *name);
 
-typedef struct PathList {
-    const char **items;
-    int count, room;
-} PathList;
+typedef LIST_OF(const char *) PathList;
 
 // A file, or of a folder the files in it whose names end so, by name. A problem when the folder has none.
 void paths_add(Arena *arena, const char *path, const char *ending, PathList *paths, Problems *problems);

@@ -42,17 +42,11 @@ void wall_allow_setting(Arena *arena, WallRules *rules, const char *setting) {
     }
 }
 
-static const char *folder_of(Arena *arena, const char *file) {
-    const char *slash = strrchr(file, '/');
-    if (!slash) return ".";
-    return slash == file ? "/" : arena_printf(arena, "%.*s", (int)(slash - file), file);
-}
-
 // What comes through a pipe (/dev/stdin) has no folder.
 void wall_allow_script(Arena *arena, WallRules *rules, const char *file) {
     struct stat about;
     allow_named(arena, rules, file);
-    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) allow_named(arena, rules, folder_of(arena, file));
+    if (stat(file, &about) == 0 && S_ISREG(about.st_mode)) allow_named(arena, rules, file_folder(arena, file));
 }
 
 void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const char *file) {
@@ -63,8 +57,8 @@ void wall_allow_output(Arena *arena, WallRules *rules, WallRight right, const ch
         wall_allow(arena, rules, WALL_WRITE, file);
         return;
     }
-    wall_allow(arena, rules, right, folder_of(arena, file));
-    if (realpath(file, target)) wall_allow(arena, rules, right, folder_of(arena, target));
+    wall_allow(arena, rules, right, file_folder(arena, file));
+    if (realpath(file, target)) wall_allow(arena, rules, right, file_folder(arena, target));
 }
 
 void wall_allow_texts(Arena *arena, WallRules *rules, const Options *options, const char *name) {
@@ -110,7 +104,7 @@ static void allow_one_program(Arena *arena, WallRules *rules, const char *path) 
     char target[PATH_MAX];
     wall_allow(arena, rules, WALL_START, path);
     if (!realpath(path, target)) return;
-    const char *prefix = folder_of(arena, folder_of(arena, target));
+    const char *prefix = file_folder(arena, file_folder(arena, target));
     if (strcmp(prefix, "/") != 0)
         allow_folders(arena, rules, arena_printf(arena, "%s/lib:%s/lib64:%s/share", prefix, prefix, prefix));
 }
@@ -147,6 +141,5 @@ bool wall_raise(Arena *arena, const WallRules *rules, WallMode mode, Problems *p
         return true;
     }
     problem_add(problems, (Where){0}, "the second wall round the script cannot be raised: %s", missing);
-    problem_hint(problems, "--wall=auto runs without it");
-    return false;
+    return problem_hint(problems, "--wall=auto runs without it");
 }

@@ -10,10 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "sim/base/arena.h"
 #include "sim/base/check.h"
-#include "sim/base/letters.h"
 #include "sim/base/quantity.h"
+#include "sim/base/text.h"
 #include "sim/system/file.h"
 
 #define USUAL_PIECE_SECONDS 60
@@ -154,11 +153,14 @@ bool watch_is_open(void) { return watch.open; }
 
 // ---- Pieces.
 
-double watch_cpu_seconds(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+double watch_cpu_seconds(void) { return seconds_of(CLOCK_PROCESS_CPUTIME_ID); }
+double watch_clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 void watch_spent_elsewhere(double seconds) { watch.elsewhere_s += seconds; }
 
@@ -320,8 +322,7 @@ static bool allows_count(WatchUnit unit, double count, const char *what, const c
         problem_add(problems, where, "%s: about %s of a core's time (%.2g %s), and %s are the limit", what,
                     seconds_text(needed, count * units[unit].seconds), count, units[unit].name,
                     seconds_text(limit, watch.limits.piece_seconds));
-    problem_hint(problems, "%s; or raise --event-limit", remedy);
-    return false;
+    return problem_hint(problems, "%s; or raise --event-limit", remedy);
 }
 
 static bool allows(WatchUnit unit, double count, double memory_bytes, const char *what, const char *remedy, Where where,
@@ -333,8 +334,7 @@ static bool allows(WatchUnit unit, double count, double memory_bytes, const char
     if (watch.limits.memory_bytes > 0 && memory_bytes > watch.limits.memory_bytes) {
         problem_add(problems, where, "%s: about %s of memory, and %s are the limit", what,
                     bytes_text(needed, memory_bytes), bytes_text(limit, watch.limits.memory_bytes));
-        problem_hint(problems, "%s; or raise --simulation-memory", remedy);
-        return false;
+        return problem_hint(problems, "%s; or raise --simulation-memory", remedy);
     }
     return true;
 }

@@ -47,6 +47,7 @@ double watch_operations_as_events(double operations); // that take as long
 // So much of the innermost piece need not be done: it does not count towards its limit.
 void watch_spares(double events);
 double watch_cpu_seconds(void);             // of this process, from its start
+double watch_clock_seconds(void);           // on a clock that is never set back
 void watch_spent_elsewhere(double seconds); // by processes that work for this one: they count towards the limit
 void watch_end(WatchPiece *piece);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "calibrate/training/anchor_training.h"
+#include "calibrate/training/training.h"
 #include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 #include "tests/fuzz/kept.h"

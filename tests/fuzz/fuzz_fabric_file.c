@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/workload/cluster/fabric_file.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "sim/base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/workload/cluster/pair_matrix.h"
+#include "models/workload/cluster/cluster.h"
 #include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 

@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scenarios/sweep/command_sweep.h"
 #include "scenarios/sweep/sweep.h"
 #include "sim/base/check.h"
 #include "tests/fuzz/folder.h"

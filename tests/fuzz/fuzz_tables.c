@@ -6,9 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "calibrate/collectives/describe_cluster.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/fit/fit_gemm.h"
-#include "models/hardware/price_book.h"
+#include "models/hardware/market.h"
 #include "models/hardware/quote.h"
 #include "models/workload/model/hf_config.h"
 #include "scenarios/plan/batch_law.h"

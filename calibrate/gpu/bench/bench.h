@@ -143,7 +143,6 @@ typedef struct BenchSettings {
 
 const char *bench_section_name(BenchSection section);
 const char *bench_section_help(BenchSection section);
-bool bench_section_wanted(const BenchSettings *settings, BenchSection section);
 // Seconds that a section may take: a share of the whole, more when others have nothing to do.
 double bench_section_budget(const BenchSettings *settings, const BenchPlan *plan, BenchSection section);
 double bench_section_expected(const BenchSettings *settings, const BenchPlan *plan, BenchSection section);

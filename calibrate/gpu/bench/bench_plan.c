@@ -384,7 +384,7 @@ const char *bench_section_name(BenchSection section) { return sections[section].
 
 const char *bench_section_help(BenchSection section) { return sections[section].help; }
 
-bool bench_section_wanted(const BenchSettings *settings, BenchSection section) {
+static bool bench_section_wanted(const BenchSettings *settings, BenchSection section) {
     const char *name = sections[section].name, *at = settings->only;
     if (!at) return true;
     for (;;) {

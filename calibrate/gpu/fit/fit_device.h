@@ -58,7 +58,7 @@ DeviceFit device_fit(Arena *arena, const Catalogue *catalogue, const Gpu *start,
 OperationError *device_errors(Arena *arena, const Constants *constants, const Measured *rows, int count,
                               int *error_count);
 
-// ---- Between the files of the fit (fit_advice.c).
+// ---- Advice.
 typedef struct Belief {
     const struct Free *frees;
     const double *x; // on the whole line
@@ -67,3 +67,68 @@ typedef struct Belief {
     const double *noise; // by group
 } Belief;
 void advise(Arena *arena, const Catalogue *catalogue, const Constants *constants, const Belief *belief, DeviceFit *fit);
+
+// ---- The parameters that measurements of one GPU can determine: a table of constants, the measurements that inform
+// each, and its mapping to the unconstrained line that fits search. Private to the fit.
+
+// Groups share no constant, so each is a fit of its own.
+typedef enum FitGroup {
+    GROUP_COMPUTE,
+    GROUP_HOST,
+    GROUP_COPY,
+    GROUP_BESIDE,
+    GROUP_CLOCK,
+    GROUP_POWER,
+    GROUP_COLLECTIVE,
+    GROUP_CHANNEL,
+    GROUP_COUNT
+} FitGroup;
+
+typedef enum Curve { CURVE_SHARE, CURVE_POSITIVE, CURVE_ABOVE_ONE } Curve;
+
+typedef struct ParameterRow {
+    const char *key;
+    Curve curve;
+    FitGroup group;
+    size_t offset; // in Constants
+    int fewest;    // measurements that inform it
+    bool per_precision, in_catalogue;
+    MeasuredKind kind, also; // whose measurements inform it
+    int protocol;            // of a channel, or -1
+    ChannelAlgorithm algorithm;
+    const char *unit;
+    double scale; // of the unit
+} ParameterRow;
+
+extern const ParameterRow parameter_rows[];
+extern const int parameter_row_count;
+
+// One unknown of a fit.
+typedef struct Free {
+    const ParameterRow *row;
+    Precision precision;
+} Free;
+
+double *free_place(Constants *constants, const Free *free);
+double value_of(const Free *free, double x); // from the whole line
+double line_of(const Free *free, double value);
+const char *free_key(Arena *arena, const Free *free);
+
+// All unknowns that a GPU has; returns how many.
+int list_frees(const Gpu *gpu, Free *frees);
+
+// ---- Recovery test of one GPU's fit: are known constants found within the stated intervals?
+
+typedef struct RecoveryRow {
+    char key[40];
+    int identified, held; // trials in which it was identified, and those whose interval held the truth
+    double error;         // sum over them of the relative error
+} RecoveryRow;
+
+typedef struct Recovery {
+    RecoveryRow parameters[MOST_DEVICE_PARAMETERS];
+    int count, rows;
+} Recovery;
+
+// On the shapes of the full plan, and NCCL's collectives over a node of the catalogue with this GPU.
+Recovery recovery_run(const Catalogue *catalogue, const Gpu *gpu, int trials, double noise, uint64_t seed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/hardware/kernel.h"
+#include "sim/base/list.h"
 #include "sim/data/csv.h"
 
 typedef struct GemmPoint {
@@ -17,10 +18,7 @@ typedef struct GemmRow {
     int line;
 } GemmRow;
 
-typedef struct GemmRows {
-    GemmRow *items;
-    int count, room;
-} GemmRows;
+typedef LIST_OF(GemmRow) GemmRows;
 
 // All points of one GPU and precision: they share an efficiency, a memory efficiency and a launch time.
 typedef struct GemmGroup {
@@ -46,6 +44,8 @@ bool gemm_row_has_depth_as_n(const Csv *csv, int row);
 typedef struct Estimate {
     double value, sigma; // sigma is relative
 } Estimate;
+
+Estimate share_estimate(double x, double sigma); // of a share, from its logit
 
 typedef struct GroupFit {
     const Gpu *gpu;
@@ -75,3 +75,17 @@ bool gemm_fit_on_tensor_cores(const Gpu *gpu, Precision precision);
 
 // A launch this long is the measuring program's, not the GPU's: it is fitted, but no constant of the GPU.
 #define HARNESS_LAUNCH_SECONDS 10e-6
+
+// ---- Splits of GEMMs for a fit: halves of the shapes, each predicted from the other, and blocks for the jackknife.
+
+#define SPLIT_BLOCKS 8
+
+// For each point of each group the half it is in (0 or 1) and its block.
+typedef struct Split {
+    int **half, **block;
+} Split;
+
+// Halves are stratified: a group's shapes are sorted by batched or not and by FLOP, and of each two neighbours a coin
+// sends one to either side; GPUs with the same shapes have the same split. Errors of points of one weight matrix are
+// correlated, so they share a block.
+Split split_points(Arena *arena, const GemmGroup *const *groups, int group_count, uint64_t seed);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/kernel_line.h"
+#include "calibrate/gpu/fit/fit_kernel.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
@@ -437,11 +437,6 @@ static void hold_out_types(Arena *arena, GenerationFit *fit, double *x) {
 }
 
 // ---- Values.
-
-static Estimate share_estimate(double x, double sigma) {
-    double share = share_of(x);
-    return (Estimate){share, (1 - share) * sigma};
-}
 
 static Estimate log_estimate(double x, double sigma) { return (Estimate){exp(x), sigma}; }
 

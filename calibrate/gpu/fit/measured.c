@@ -1,15 +1,230 @@
-// Reads measurements: one JSON object per line, then what each of them measures.
 #include "calibrate/gpu/fit/measured.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "models/network/network_constants.h"
 #include "models/workload/cluster/cluster.h"
-#include "sim/base/list.h"
+#include "sim/base/check.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"
+
+// ---- Measurements without a constant, sorted by the model that a step uses instead.
+
+// The first row that fits is it; a NULL fits all.
+static const struct {
+    BenchSection section;
+    const char *operation, *variant; // of the variant: a part of it
+    const char *what, *why;
+    bool is_link;
+} untaken_rows[] = {
+    {BENCH_GEMM, NULL, NULL, "GEMMs of odd rows", "matrix units want rows of 16 bytes; frameworks pad what is odd",
+     false},
+    {BENCH_SUSTAINED, NULL, NULL, "GEMM and copy", "what a soak leaves is held against them", false},
+    {BENCH_TRANSFER, "peer_copy", "both ways", "peer copies both ways", "GPUs of a step exchange by NCCL's kernels",
+     true},
+    {BENCH_TRANSFER, "peer_copy", NULL, "peer copies", "GPUs of a step exchange by NCCL's kernels", true},
+    {BENCH_TRANSFER, "transfer", "pageable", "pageable copies", "loaders and offload of a step pin their memory",
+     false},
+    {BENCH_MEMORY, "strided", NULL, "strided streams", "kernels of a step use the sectors that they read", false},
+    {BENCH_LAUNCH, "launch", "and wait", "launch and wait", "a step waits for its stream, not for each kernel", false},
+    {BENCH_LAUNCH, NULL, "issue", "issue of other commands", "issue times grow with that of an empty kernel", false},
+    {BENCH_INTERFERENCE, NULL, "alone", "GEMMs alone", "what ran beside them is held against them", false},
+    {BENCH_INTERFERENCE, NULL, NULL, "GEMMs beside others", "interference is that of a ring of 16 blocks", false},
+    {BENCH_VIRTUAL, NULL, NULL, "virtual, many blocks", "they tell of the memory behind all channels", false},
+    {BENCH_NCCL, NULL, NULL, "NCCL of unknown nodes", "lockstep validate collectives --fit-on takes their logs", false},
+};
+#define UNTAKEN_ROWS ((int)(sizeof untaken_rows / sizeof *untaken_rows))
+
+static bool fits(int row, const BenchCase *of) {
+    return untaken_rows[row].section == of->section &&
+           (!untaken_rows[row].operation || strcmp(untaken_rows[row].operation, of->operation) == 0) &&
+           (!untaken_rows[row].variant || strstr(of->variant, untaken_rows[row].variant));
+}
+
+static Untaken *place_of(UntakenList *list, const char *what, const char *why, bool is_link) {
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->items[i].what, what) == 0) return &list->items[i];
+    CHECK(list->count < MOST_UNTAKEN);
+    list->items[list->count] = (Untaken){.what = what, .why = why, .is_link = is_link};
+    return &list->items[list->count++];
+}
+
+static void untaken_note(UntakenList *list, const BenchCase *of, double seconds) {
+    int row = 0;
+    while (row < UNTAKEN_ROWS && !fits(row, of)) row++;
+    Untaken *untaken = row < UNTAKEN_ROWS
+                           ? place_of(list, untaken_rows[row].what, untaken_rows[row].why, untaken_rows[row].is_link)
+                           : place_of(list, "others", "no cost function says anything of them", false);
+    double bytes = of->moved_bytes > 0 ? of->moved_bytes : (double)of->bytes;
+    if (untaken->count++ == 0 || seconds < untaken->least_seconds) untaken->least_seconds = seconds;
+    if (bytes / seconds > untaken->most_rate) untaken->most_rate = bytes / seconds;
+}
+
+// ---- Prediction of a measurement by the simulator's cost functions.
+
+#define ATTENTION_KERNELS 3
+#define SLOT_BYTES 65536.0 // of a connection among virtual ranks (cuda_virtual.cu); LL fills half of it with flags
+
+BlockChannel block_channel_usual(void) {
+    return (BlockChannel){
+        .start_seconds = 8e-6, .step_seconds = {1e-6, 2e-6}, .reduce_rate = {15e9, 30e9}, .copy_rate = {20e9, 40e9}};
+}
+
+// Every rank takes a slot's worth of each of n pieces a turn: one step that sends, n - 1 that add up, n - 1 that pass
+// on, and one of them is without a neighbour on one side.
+static double ring_seconds(const BlockChannel *channel, int protocol, double slot, double bytes, int ranks) {
+    double turns = ceil(bytes / (slot * ranks)), piece = bytes / ranks;
+    return turns * (2 * ranks - 1) * channel->step_seconds[protocol] +
+           piece * ((ranks - 1) / channel->reduce_rate[protocol] + ranks / channel->copy_rate[protocol]);
+}
+
+// A rank sends to and receives from each other in turn, after it has copied its own piece.
+static double pairs_seconds(const BlockChannel *channel, int protocol, double slot, double bytes, int ranks) {
+    double piece = bytes / ranks, turns = ceil(piece / slot), steps = 1 + 2 * (ranks - 1);
+    return steps * (turns * channel->step_seconds[protocol] + piece / channel->copy_rate[protocol]);
+}
+
+// Up and down a binary tree, chunk after chunk; the first chunk has the whole depth before it.
+static double tree_seconds(const BlockChannel *channel, int protocol, double slot, double bytes, int ranks) {
+    double chunks = ceil(bytes / slot), depth = floor(log2(ranks)), children = ranks > 2 ? 2 : 1;
+    double all = bytes + depth * fmin(slot, bytes);
+    return 2 * (chunks + depth) * channel->step_seconds[protocol] +
+           all * (children / channel->reduce_rate[protocol] + 1 / channel->copy_rate[protocol]);
+}
+
+static double channel_seconds(const BlockChannel *channel, const Measured *row) {
+    int protocol = row->is_ll ? CHANNEL_LL : CHANNEL_SIMPLE;
+    double slot = row->is_ll ? SLOT_BYTES / 2 : SLOT_BYTES, seconds = channel->start_seconds;
+    if (row->algorithm == CHANNEL_RING) seconds += ring_seconds(channel, protocol, slot, row->bytes, row->ranks);
+    if (row->algorithm == CHANNEL_TREE) seconds += tree_seconds(channel, protocol, slot, row->bytes, row->ranks);
+    if (row->algorithm == CHANNEL_PAIRS) seconds += pairs_seconds(channel, protocol, slot, row->bytes, row->ranks);
+    return seconds;
+}
+
+static double attention_seconds(const Gpu *gpu, const Gemm *shape) {
+    Gemm values = {.precision = shape->precision,
+                   .batch = shape->batch,
+                   .m = shape->m,
+                   .n = shape->k,
+                   .k = shape->n,
+                   .is_untransposed = true};
+    double scores = (double)shape->batch * (double)shape->m * (double)shape->n * precision_bytes(shape->precision);
+    return ATTENTION_KERNELS * gpu->launch_seconds + gemm_seconds(gpu, shape) + gemm_seconds(gpu, &values) +
+           memory_seconds(gpu, 2 * scores);
+}
+
+static double collective_seconds(const Gpu *gpu, const Measured *row) {
+    NcclConstants constants = nccl_constants_shipped();
+    const double factors[NODE_FACTORS] = {gpu->collectives.floor, gpu->collectives.hop, gpu->collectives.fill,
+                                          gpu->collectives.rate};
+    for (int i = 0; i < NODE_FACTORS; i++) constants.values[measured_factors[i]] *= factors[i];
+    return collective_price_seconds(row->price, row->bytes, &constants);
+}
+
+static double gpu_prediction(const Gpu *gpu, const Measured *row) {
+    switch (row->kind) {
+    case MEASURED_GEMM:
+        return gpu->launch_seconds + gemm_seconds(gpu, &row->gemm);
+    case MEASURED_BYTES:
+        return gpu->launch_seconds +
+               (row->cold ? cold_memory_seconds(gpu, row->bytes) : memory_seconds(gpu, row->bytes));
+    case MEASURED_LAUNCH:
+        return gpu->launch_seconds;
+    case MEASURED_GRAPH:
+        return gpu->graph_launch_share * gpu->launch_seconds;
+    case MEASURED_ATTENTION:
+        return attention_seconds(gpu, &row->gemm);
+    case MEASURED_ISSUE:
+        return gpu->issue_seconds;
+    case MEASURED_COPY:
+        return gpu->copy_seconds + row->bytes / (gpu->host_link_efficiency * row->raw_rate);
+    case MEASURED_BESIDE:
+        return row->alone_seconds * (1 + gpu->interference);
+    case MEASURED_SUSTAINED:
+        return row->alone_seconds / gpu->training_clock;
+    case MEASURED_POWER:
+        return gpu_activity_watts(gpu, row->of_memory ? ACTIVITY_MEMORY : ACTIVITY_MATRIX);
+    case MEASURED_COLLECTIVE:
+    case MEASURED_CHANNEL:
+    case MEASURED_KINDS:
+        break;
+    }
+    return collective_seconds(gpu, row);
+}
+
+void measured_suppose_alone(const Gpu *gpu, Measured *row) {
+    if (row->kind != MEASURED_BESIDE && row->kind != MEASURED_SUSTAINED) return;
+    row->alone_seconds = gpu->launch_seconds + gemm_seconds(gpu, &row->gemm);
+}
+
+double constants_prediction(const Constants *constants, const Measured *row) {
+    return row->kind == MEASURED_CHANNEL ? channel_seconds(&constants->channel, row)
+                                         : gpu_prediction(&constants->gpu, row);
+}
+
+double measured_prediction(const Gpu *gpu, const Measured *row) {
+    BlockChannel channel = block_channel_usual();
+    return row->kind == MEASURED_CHANNEL ? channel_seconds(&channel, row) : gpu_prediction(gpu, row);
+}
+
+#define LARGE_SHARE 0.8 // of the time of a GEMM that its arithmetic alone would take, at the fitted rate
+#define LARGE_SECONDS 2e-4
+
+#define LARGE_L2S 20.0
+
+Measured measured_power(const Measured *of, double watts) {
+    Measured power = *of;
+    power.kind = MEASURED_POWER;
+    power.of_memory = of->kind == MEASURED_BYTES;
+    power.operation = power.of_memory ? "power of streams" : "power of gemm";
+    power.seconds = watts, power.noise = 0;
+    return power;
+}
+
+bool measured_is_large(const Gpu *gpu, const Measured *row) {
+    const Gemm *gemm = &row->gemm;
+    if (row->kind == MEASURED_BYTES)
+        return row->bytes > LARGE_L2S * gpu->l2_bytes && cold_memory_seconds(gpu, row->bytes) > LARGE_SECONDS;
+    if (row->kind != MEASURED_GEMM) return false;
+    double rate = gpu->gemm_efficiency[gemm->precision] * gpu->sustained * gpu->peak_flops[gemm->precision];
+    double arithmetic = gemm_flops(gemm) / rate;
+    return arithmetic > LARGE_SECONDS && arithmetic > LARGE_SHARE * gemm_seconds(gpu, gemm);
+}
+
+const char *measured_name(Arena *arena, const Measured *row) {
+    const Gemm *gemm = &row->gemm;
+    const char *batch = gemm->batch > 1 ? arena_printf(arena, "%lld x ", (long long)gemm->batch) : "";
+    switch (row->kind) {
+    case MEASURED_GEMM:
+    case MEASURED_ATTENTION:
+    case MEASURED_BESIDE:
+    case MEASURED_SUSTAINED:
+        return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
+                            (long long)gemm->n, (long long)gemm->k);
+    case MEASURED_BYTES:
+    case MEASURED_COPY:
+        return arena_printf(arena, "%s %.4g bytes", row->operation, row->bytes);
+    case MEASURED_COLLECTIVE:
+    case MEASURED_CHANNEL:
+        if (row->kind == MEASURED_CHANNEL && row->algorithm == CHANNEL_START) return row->operation;
+        return arena_printf(arena, "%s %.4g bytes, %d ranks", row->operation, row->bytes, row->ranks);
+    case MEASURED_POWER:
+        if (row->of_memory) return arena_printf(arena, "%s of %.4g bytes", row->operation, row->bytes);
+        return arena_printf(arena, "%s %s%lld x %lld x %lld", row->operation, batch, (long long)gemm->m,
+                            (long long)gemm->n, (long long)gemm->k);
+    case MEASURED_LAUNCH:
+    case MEASURED_GRAPH:
+    case MEASURED_ISSUE:
+    case MEASURED_KINDS:
+        break;
+    }
+    return row->operation;
+}
+
+// ---- Reads measurements: one JSON object per line, then what each of them measures.
 
 #define LARGEST_FILE_BYTES ((size_t)64 << 20)
 #define MOST_SIZE 1e15   // of any number of a case: beyond it is nonsense
@@ -22,15 +237,9 @@ typedef struct Row {
     int line;
 } Row;
 
-typedef struct Rows {
-    Row *items;
-    int count, room;
-} Rows;
+typedef LIST_OF(Row) Rows;
 
-typedef struct MeasuredList {
-    Measured *items;
-    int count, room;
-} MeasuredList;
+typedef LIST_OF(Measured) MeasuredList;
 
 bool measured_is_json(const char *path) {
     FILE *file = file_peek(path);
@@ -53,6 +262,43 @@ static int64_t size_of(const Json *object, const char *key) {
 static const char *text_or(const Json *object, const char *key, const char *fallback) {
     const Json *value = json_get(object, key);
     return value && value->kind == JSON_TEXT ? value->text : fallback;
+}
+
+// ---- Collectives: on a node of the catalogue that has this GPU, or several in one rack's NVLink.
+
+static const NodeType *node_or_rack(const Catalogue *catalogue, const Gpu *gpu, int ranks) {
+    const NodeType *node = node_with_gpus(catalogue, gpu, ranks), *part = node_with_gpus(catalogue, gpu, 1);
+    bool rack = !node && part && ranks <= part->gpu_count * part->nvlink_domain_nodes;
+    return rack ? part : node;
+}
+
+// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL if the catalogue
+// has none with that many.
+static const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu,
+                                             const char *operation, int ranks, int gpus_per_process) {
+    CollectiveOp op;
+    const NodeType *node = ranks > 1 && ranks <= 64 ? node_or_rack(catalogue, gpu, ranks) : NULL;
+    if (!node || !collective_op_from_name(strcmp(operation, "alltoall") == 0   ? "all_to_all"
+                                          : strcmp(operation, "sendrecv") == 0 ? "send_recv"
+                                                                               : operation,
+                                          &op))
+        return NULL;
+    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
+    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
+    *group = (NodeGroup){.type = node, .gpus = ranks};
+    *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
+    const Cluster *cluster = cluster_create(arena, catalogue, spec, problems_create(arena));
+    if (!cluster) return NULL;
+    int *all = ARENA_ARRAY(arena, int, ranks);
+    for (int i = 0; i < ranks; i++) all[i] = i;
+    CollectiveRequest request = {.op = op,
+                                 .backend = BACKEND_NCCL,
+                                 .ranks = all,
+                                 .rank_count = ranks,
+                                 .bytes = 1,
+                                 .shift = op == COLLECTIVE_SEND_RECV,
+                                 .gpus_per_process = gpus_per_process};
+    return collective_price_create(arena, cluster->network, &request);
 }
 
 // ---- Cases.
@@ -148,41 +394,6 @@ bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu
     return false;
 }
 
-// ---- Collectives: on a node of the catalogue that has this GPU, or several in one rack's NVLink.
-
-static const NodeType *node_or_rack(const Catalogue *catalogue, const Gpu *gpu, int ranks) {
-    const NodeType *node = node_with_gpus(catalogue, gpu, ranks), *part = node_with_gpus(catalogue, gpu, 1);
-    bool rack = !node && part && ranks <= part->gpu_count * part->nvlink_domain_nodes;
-    return rack ? part : node;
-}
-
-const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
-                                      int ranks, int gpus_per_process) {
-    CollectiveOp op;
-    const NodeType *node = ranks > 1 && ranks <= 64 ? node_or_rack(catalogue, gpu, ranks) : NULL;
-    if (!node || !collective_op_from_name(strcmp(operation, "alltoall") == 0   ? "all_to_all"
-                                          : strcmp(operation, "sendrecv") == 0 ? "send_recv"
-                                                                               : operation,
-                                          &op))
-        return NULL;
-    NodeGroup *group = ARENA_NEW(arena, NodeGroup);
-    ClusterSpec *spec = ARENA_NEW(arena, ClusterSpec);
-    *group = (NodeGroup){.type = node, .gpus = ranks};
-    *spec = (ClusterSpec){.groups = group, .group_count = 1, .price_per_gpu_hour = -1};
-    const Cluster *cluster = cluster_create(arena, catalogue, spec, problems_create(arena));
-    if (!cluster) return NULL;
-    int *all = ARENA_ARRAY(arena, int, ranks);
-    for (int i = 0; i < ranks; i++) all[i] = i;
-    CollectiveRequest request = {.op = op,
-                                 .backend = BACKEND_NCCL,
-                                 .ranks = all,
-                                 .rank_count = ranks,
-                                 .bytes = 1,
-                                 .shift = op == COLLECTIVE_SEND_RECV,
-                                 .gpus_per_process = gpus_per_process};
-    return collective_price_create(arena, cluster->network, &request);
-}
-
 // ---- Lines.
 
 static BenchSection section_of(const char *name) {
@@ -272,8 +483,7 @@ static bool is_supported(const MeasuredFile *file, const Measured *row, Problems
     if (!has_type || gpu_supports(file->gpu, row->gemm.precision)) return true;
     problem_add(problems, (Where){file->path, row->line}, "%s has no %s units", file->gpu->name,
                 precision_name(row->gemm.precision));
-    problem_hint(problems, "--gpu NAME says which GPU was measured");
-    return false;
+    return problem_hint(problems, "--gpu NAME says which GPU was measured");
 }
 
 // Key of the same GEMM without concurrent or preceding work, which is earlier in the file.

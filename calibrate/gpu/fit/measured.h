@@ -1,11 +1,26 @@
-// Measurements for fits and plots: JSON lines of one GPU, written by lockstep-bench or an import; and the simulator's
-// own prediction of each.
+// Measurements that no constant of the simulator uses: their number, best figures, and the reason.
 #pragma once
 
 #include "calibrate/gpu/bench/bench.h"
-#include "calibrate/gpu/fit/untaken.h"
 #include "models/hardware/kernel.h"
 #include "models/network/network.h"
+
+enum { MOST_UNTAKEN = 12 };
+
+typedef struct Untaken {
+    const char *what, *why;
+    int count;
+    double least_seconds, most_rate; // bytes per second; 0 where nothing moves
+    bool is_link;                    // its rate is one of the GPU's links
+} Untaken;
+
+typedef struct UntakenList {
+    Untaken items[MOST_UNTAKEN];
+    int count;
+} UntakenList;
+
+// ---- Measurements for fits and plots: JSON lines of one GPU, written by lockstep-bench or an import; and the
+// simulator's own prediction of each.
 
 typedef enum MeasuredKind {
     MEASURED_GEMM,
@@ -85,10 +100,6 @@ const MeasuredFile *measured_read_text(Arena *arena, const Catalogue *catalogue,
 
 // Converts a case of the benchmark's plan to a measurement; false if no cost function applies.
 bool measured_from_case(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const BenchCase *of, Measured *row);
-// NCCL's price among the GPUs of a node with this GPU, or of a rack whose nodes share NVLink; NULL if the catalogue
-// has none with that many.
-const CollectivePrice *measured_price(Arena *arena, const Catalogue *catalogue, const Gpu *gpu, const char *operation,
-                                      int ranks, int gpus_per_process);
 // Measurements that determine power: GEMMs limited by arithmetic, streams far larger than the L2, both long enough.
 bool measured_is_large(const Gpu *gpu, const Measured *row);
 Measured measured_power(const Measured *of, double watts);

@@ -1,12 +1,11 @@
 // Synthetic measurements: the shapes of the benchmark's own plan, times from the cost functions with constants drawn
 // around the catalogue's, and noise on their logarithms.
-#include "calibrate/gpu/fit/recovery.h"
+#include "calibrate/gpu/fit/fit_device.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "calibrate/gpu/bench/bench.h"
-#include "calibrate/gpu/fit/fit_parameters.h"
 #include "sim/base/random.h"
 
 typedef struct Draft {

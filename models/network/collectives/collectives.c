@@ -5,12 +5,33 @@
 
 #include "models/network/collectives/candidates.h"
 #include "models/network/messages/message.h"
+#include "models/network/transports.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
+
+// ---- Latency of long lines between switches (between sites, or drawn by a user) for each candidate of a collective.
+
+// A ring that goes round twice crosses each of its lines twice. Over the longest of them a transport with a window
+// sends no more than that per round trip.
+static void count_lines(const Group *group, const Loads *loads, const CollectiveRequest *request,
+                        Candidate *candidate) {
+    bool twice = request->op == COLLECTIVE_ALL_REDUCE || request->op == COLLECTIVE_BARRIER;
+    Transport transport = group->network->fabric.transport;
+    double round_trip = 2 * loads->longest_line_seconds;
+    if (loads->line_seconds <= 0) return;
+    candidate->latency += (twice ? 2 : 1) * loads->line_seconds;
+    candidate->latency += transport_start_seconds(transport, round_trip, request->bytes, group->nics);
+    double rate = transport_rate(transport, round_trip, group->nics);
+    if (rate > 0) candidate->between_limit = candidate->between_limit > 0 ? fmin(candidate->between_limit, rate) : rate;
+}
 
 static const char *const op_names[COLLECTIVE_OP_COUNT] = {"send_recv",  "broadcast", "all_reduce", "reduce",
                                                           "all_gather", "gather",    "scatter",    "reduce_scatter",
                                                           "all_to_all", "barrier"};
+
+bool collective_is_direct(CollectiveOp op) {
+    return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
+           op == COLLECTIVE_SCATTER;
+}
 
 const char *collective_op_name(CollectiveOp op) { return op_names[op]; }
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/network/collectives/nccl_steps.h"
+#include "models/network/collectives/candidates.h"
 #include "models/network/messages/message.h"
 #include "models/network/network_constants.h"
 
@@ -299,11 +299,6 @@ static void send_once_to_blocks(const Group *group, const TokenExchange *tokens,
     if (!(candidate->between_limit > 0 && candidate->between_limit < limit)) candidate->between_limit = limit;
 }
 
-static bool is_direct(CollectiveOp op) {
-    return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
-           op == COLLECTIVE_SCATTER;
-}
-
 static int algorithm_candidates(const Group *group, CollectiveOp op, const CollectiveRequest *request,
                                 Candidate *candidates) {
     double bytes = request->bytes;
@@ -331,7 +326,7 @@ int nccl_candidates(const Group *any_version, const CollectiveRequest *request, 
     CollectiveOp op = request->op == COLLECTIVE_BARRIER ? COLLECTIVE_ALL_REDUCE : request->op;
     group.nccl_version = nccl_version_of(&group, request->nccl_version);
     int count = 1;
-    if (is_direct(op))
+    if (collective_is_direct(op))
         candidates[0] = nccl_direct_candidate(&group, op, request->shift, request->bytes);
     else
         count = algorithm_candidates(&group, op, request, candidates);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "models/network/network.h"
+#include "sim/base/list.h"
 
 // Sends and receives at once. What is sent waits for all earlier receives of the same lane that touched its pieces.
 typedef struct FlowStep {
@@ -35,10 +36,7 @@ typedef struct Party {
     int ways;               // NICs of each rank's own, if equal for all
     int chunks;             // that a pipelined array is cut into, per ring or tree
     bool outline;           // of repeated equal steps only the first is needed
-    struct {
-        Lane *items;
-        int count, room;
-    } lanes;
+    LIST_OF(Lane) lanes;
 } Party;
 
 typedef struct Algorithm {

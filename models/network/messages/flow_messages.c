@@ -4,7 +4,6 @@
 #include "models/network/messages/flow_plan.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 
 typedef struct Connection { // has the number of its channel, counted from the first
     int32_t collective, from, to, tag;
@@ -15,14 +14,8 @@ typedef struct Connection { // has the number of its channel, counted from the f
 struct MessageBook {
     Arena *arena;
     LinkBook *links;
-    struct {
-        Connection *items;
-        int count, room;
-    } connections;
-    struct {
-        Channel *items;
-        int count, room;
-    } channels;
+    LIST_OF(Connection) connections;
+    LIST_OF(Channel) channels;
     int32_t *table; // connection + 1 by hash
     int table_room;
 };

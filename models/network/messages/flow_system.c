@@ -9,7 +9,6 @@
 
 #include "models/network/messages/flow_plan.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/program.h"
 #include "sim/system/watch.h"
 
@@ -23,10 +22,7 @@ typedef struct Sight { // a message in a place's outline
 } Sight;
 
 typedef struct Outline {
-    struct {
-        Sight *items;
-        int count, room;
-    } sights;
+    LIST_OF(Sight) sights;
     struct {
         int32_t *items; // channels
         int count, room;

@@ -71,11 +71,6 @@ static CollectivePlan fluid_plan(Arena *arena, const Network *network, const Col
 
 static Protocol or_simple(Protocol protocol) { return protocol == PROTOCOL_COUNT ? PROTOCOL_SIMPLE : protocol; }
 
-static bool is_direct(CollectiveOp op) {
-    return op == COLLECTIVE_SEND_RECV || op == COLLECTIVE_ALL_TO_ALL || op == COLLECTIVE_GATHER ||
-           op == COLLECTIVE_SCATTER;
-}
-
 // ---- Pieces.
 static int place_of_root(const Group *group, const CollectiveRequest *request) {
     int place = 0;
@@ -169,7 +164,7 @@ const FlowPlan *flow_plan(Arena *arena, const Network *network, const Collective
     if (plan->algorithm->piped) plan->window = FLOW_WINDOW;
     plan->protocol = fluid.protocol;
     plan->style = (MessageStyle){.backend = request->backend, .protocol = or_simple(fluid.protocol)};
-    plan->style.direct = request->backend == BACKEND_NCCL && is_direct(request->op);
+    plan->style.direct = request->backend == BACKEND_NCCL && collective_is_direct(request->op);
     plan->style.exchange = request->op == COLLECTIVE_ALL_TO_ALL;
     plan->apart = plan->algorithm->piped || (plan->algorithm->at_once && plan->style.direct);
     if (request->backend != BACKEND_NCCL) return plan;

@@ -34,10 +34,7 @@ typedef struct FlowOp {
     SimTime time; // WORK
 } FlowOp;
 
-typedef struct FlowStream {
-    FlowOp *items;
-    int count, room;
-} FlowStream;
+typedef LIST_OF(FlowOp) FlowStream;
 
 typedef struct FlowScript {
     FlowStream *streams;

@@ -1,5 +1,5 @@
 // Cost of one message of a collective: links, latency, and the limits of the software, from the same constants as
-// whole collectives (constants.h). Private to this folder.
+// whole collectives (network_constants.h). Private to this folder.
 #pragma once
 
 #include "models/network/loads.h"
@@ -28,7 +28,7 @@ typedef struct SoftwareLimits {
     double process_in, process_out; // of one process, whatever the other end
 } SoftwareLimits;
 
-// From here on NCCL's part of it (nccl_messages.c, nccl_steps.c). `group` may be that of two ranks alone: its medium
+// From here on NCCL's part of it (nccl_steps.c). `group` may be that of two ranks alone: its medium
 // and network_seconds count.
 typedef struct NcclMessage {
     double seconds;    // latency

@@ -6,7 +6,6 @@
 #include "models/network/messages/packet_fabric.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/system/watch.h"
 
@@ -58,10 +57,7 @@ struct PacketCarrier {
     int32_t *host_numbers; // [node * rails + nic] + 1
     Way **ways;            // [channel] or NULL
     int32_t *sender, *receiver;
-    struct {
-        Connection *items;
-        int count, room;
-    } connections;
+    LIST_OF(Connection) connections;
     int32_t *table; // connection + 1 by hash
     int table_room;
     int64_t message_count; // stripes of messages count as one each
@@ -70,10 +66,7 @@ struct PacketCarrier {
     PacketSim *sim;
     bool asks; // when the next window begins
     SimTime next_window;
-    struct {
-        CarriedEnd *items;
-        int count, room;
-    } ends;
+    LIST_OF(CarriedEnd) ends;
     double *seconds; // [message that has arrived]
     int64_t arrived;
     double bytes_there;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "models/network/topology.h"
+#include "sim/base/list.h"
 #include "sim/packet/packet.h"
 
 typedef struct PacketHost {
@@ -14,10 +15,7 @@ typedef struct PacketFabric {
     const PacketHost *hosts;
     int host_count, switch_count;
     const char **switch_names;
-    struct {
-        PacketCable *items;
-        int count, room;
-    } cables;                     // first one for each host
+    LIST_OF(PacketCable) cables;  // first one for each host
     double host_latency, latency; // of a host's cable, of one between switches without its own
     int most_ports;               // of a switch
 } PacketFabric;

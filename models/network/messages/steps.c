@@ -13,10 +13,7 @@ typedef struct End { // of a message
     int order, other; // its own place among all ends, and that of the end it meets
 } End;
 
-typedef struct Ends {
-    End *items;
-    int count, room;
-} Ends;
+typedef LIST_OF(End) Ends;
 
 static void add_end(Arena *arena, Ends *ends, End end) {
     end.order = ends->count;

@@ -24,7 +24,7 @@ typedef struct ClusterSpec {
     bool rail_optimised;
     const FabricShape *layout;        // instead of the four above, with the link's defaults; or NULL
     const StorageType *storage;       // shared storage, or NULL
-    int storage_units;                // of it; 0: as many as the cluster needs (storage_units.h)
+    int storage_units;                // of it; 0: as many as the cluster needs (hardware.h)
     double price_per_gpu_hour;        // -1: the nodes' price in the price book
     const char *currency;             // of the answer and of stated prices; NULL: the price book's
     const struct RentSpec *rent;      // which line of the price book (cluster_money.h); or NULL: on demand, the newest
@@ -68,3 +68,11 @@ const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec);
 int cluster_node_count(const ClusterSpec *spec);
 // The types of GPU in it, each once.
 GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
+
+// ---- Bytes from every rank to every other, read from a text file: a row of numbers for each sender, with a number for
+// each receiver; or one row for all senders. Blanks or commas between numbers; # begins a comment.
+
+// [from * ranks + to] bytes. NULL after problems.
+const double *pair_matrix_read(Arena *arena, const char *file, int ranks, Problems *problems);
+// Bytes sent per rank, on average; including those to itself.
+double pair_matrix_mean(const double *pairs, int ranks);

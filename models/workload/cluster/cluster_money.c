@@ -134,8 +134,7 @@ static bool is_in_currency(const Quote *quote, const ClusterSpec *spec, Problems
     if (quote->count == 0 || !isnan(quote->gpu_hour)) return true;
     problem_add(problems, spec->where, "no rate is known from %s to \"%s\"", quote->offers[0]->currency,
                 quote->currency);
-    problem_hint(problems, "see: lockstep hw list currency; or state the price in that currency");
-    return false;
+    return problem_hint(problems, "see: lockstep hw list currency; or state the price in that currency");
 }
 
 static void add_rent(ClusterMoney *money, double gpus, const Quote *quote) {
@@ -331,7 +330,8 @@ bool bill_leaves_out(const BillSpec *bill, const char *row) {
     return false;
 }
 
-void bill_check(Arena *arena, const BillSpec *bill, Problems *problems) {
+// A problem for each word of `without` that is no row.
+static void bill_check(Arena *arena, const BillSpec *bill, Problems *problems) {
     const char *known[sizeof bill_rows / sizeof *bill_rows];
     int count = 0;
     for (const BillRow *row = bill_rows; row->name; row++)

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/hardware/quote.h"
-#include "models/network/fabric_bill.h"
+#include "models/network/network.h"
 
 struct Cluster;
 
@@ -66,8 +66,6 @@ typedef struct BillRow {
 extern const BillRow bill_rows[]; // that a bill may have, in its order; the last has no name
 const char *bill_row_title(const char *name);
 bool bill_leaves_out(const BillSpec *bill, const char *row); // bill may be NULL
-// A problem for each word of `without` that is no row.
-void bill_check(Arena *arena, const BillSpec *bill, Problems *problems);
 
 // ---- Made with the cluster (cluster.c); const after.
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 
 const char *const fabric_words[FABRIC_WORD_COUNT] = {"single_switch", "leaf_spine", "fat_tree",       "rail_fat_tree",
@@ -56,19 +55,10 @@ struct FabricMaker {
     FabricShape shape;
     unsigned given; // bit per field
     int problems_before;
-    struct {
-        const char **items;
-        int count, room;
-    } switches;
+    LIST_OF(const char *) switches;
     NameIndex *switch_names;
-    struct {
-        GraphCable *items;
-        int count, room;
-    } cables;
-    struct {
-        int *items;
-        int count, room;
-    } nodes;
+    LIST_OF(GraphCable) cables;
+    LIST_OF(int) nodes;
     int64_t node_total;
     int nics; // of each node; 0: not set yet
 };

@@ -4,7 +4,7 @@
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
 #include "sim/base/quantity.h"
-#include "sim/system/gate.h"
+#include "sim/data/json.h"
 
 typedef enum FabricWord {
     WORD_SINGLE_SWITCH,
@@ -56,3 +56,29 @@ bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text
 // The same in a scenario, whose files come through its gate.
 bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
                             Where where, const FabricLink **link, const FabricShape **shape, Problems *problems);
+
+// ---- Fabrics from files of real clusters. A format is a row (fabric_text.c) and the file that reads it.
+
+typedef struct FabricFile {
+    const char *path;                              // for messages
+    char *text;                                    // modified by the parser
+    double oversubscription, pod_oversubscription; // the user's, of a tree whose file has none; 0: none
+} FabricFile;
+
+// The content of a file. `rate_word`: the links of its NICs by their catalogue name ("ib-ndr400"); NULL: unspecified.
+typedef struct FabricShown {
+    const FabricShape *shape;
+    const char *rate_word;
+} FabricShown;
+
+// The first that the text is of, by its words. shape NULL after problems, each with its line.
+FabricShown fabric_file_read(Arena *arena, FabricFile *file, Problems *problems);
+
+bool is_slurm_topology(const char *text);
+FabricShown slurm_topology_read(Arena *arena, FabricFile *file, Problems *problems);
+bool is_ibnetdiscover(const char *text);
+FabricShown ibnetdiscover_read(Arena *arena, FabricFile *file, Problems *problems);
+bool is_infragraph(const char *text); // in YAML
+FabricShown infragraph_read(Arena *arena, FabricFile *file, Problems *problems);
+// The same of its tree, from YAML or JSON. NULL after problems.
+const FabricShape *infragraph_shape(Arena *arena, const Json *file, Problems *problems);

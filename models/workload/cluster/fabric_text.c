@@ -1,10 +1,37 @@
-// Parsing of fabrics on the command line and in JSON files.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cluster/fabric_file.h"
-#include "sim/data/json.h"
+#include "models/workload/cluster/fabric_kinds.h"
+
+// Whether a word of --fabric names such a file (it has a '/', or ends in .conf, .txt, .log, .out, .topo, .yaml).
+static bool is_fabric_file(const char *word) {
+    static const char *const endings[] = {".conf", ".txt", ".log", ".out", ".topo", ".yaml", ".yml"};
+    size_t length = strlen(word);
+    if (strchr(word, '/')) return true;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t ending = strlen(endings[i]);
+        if (length > ending && strcmp(word + length - ending, endings[i]) == 0) return true;
+    }
+    return false;
+}
+
+FabricShown fabric_file_read(Arena *arena, FabricFile *file, Problems *problems) {
+    static const struct {
+        bool (*is)(const char *text);
+        FabricShown (*read)(Arena *arena, FabricFile *file, Problems *problems);
+    } kinds[] = {{is_infragraph, infragraph_read},
+                 {is_slurm_topology, slurm_topology_read},
+                 {is_ibnetdiscover, ibnetdiscover_read}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].is(file->text)) return kinds[i].read(arena, file, problems);
+    problem_add(problems, (Where){file->path, 0}, "this shows no fabric that is known");
+    problem_hint(problems, "expected Slurm's topology.conf (SwitchName=… Nodes=…), what ibnetdiscover prints, "
+                           "InfraGraph's YAML, or a drawing of your own in a .json file");
+    return (FabricShown){0};
+}
+
+// ---- Parsing of fabrics on the command line and in JSON files.
 
 static FabricMaker *maker_named(Arena *arena, const char *word, Where where, Problems *problems) {
     for (int i = 0; i < FABRIC_WORD_COUNT; i++)
@@ -31,8 +58,7 @@ static bool read_quantity(const char *text, QuantityKind kind, const char *name,
     char why[QUANTITY_WHY];
     const char *usual = kind == QUANTITY_TIME ? "5 ms" : NULL;
     if (quantity_read(name, text, kind, usual, value, why)) return true;
-    problem_add(problems, where, "%.60s = %.60s: %s", name, text, why);
-    return false;
+    return problem_add(problems, where, "%.60s = %.60s: %s", name, text, why);
 }
 
 static void set_from_text(FabricMaker *maker, const char *name, const char *text, Where where, Problems *problems) {
@@ -185,8 +211,7 @@ static bool read_words(FabricFile *file, const char *text, Where where, Problems
         if (!(value >= 1 && value <= 1e4) || end != text + length) {
             problem_add(problems, where, "\"%.*s\" behind a file of a fabric is not understood",
                         (int)(length < 60 ? length : 60), text);
-            problem_hint(problems, "for example: ib-ndr400:%s:oversubscription=2, from 1 on", file->path);
-            return false;
+            return problem_hint(problems, "for example: ib-ndr400:%s:oversubscription=2, from 1 on", file->path);
         }
         *values[which] = value;
         text += length + (text[length] == ':');
@@ -209,13 +234,11 @@ static bool shape_from_file(Arena *arena, const Catalogue *catalogue, const Read
         problem_add(problems, where, "%s %s%s", file.path,
                     shown.rate_word ? "has links that the catalogue does not: " : "does not say how fast its links are",
                     shown.rate_word ? shown.rate_word : "");
-        problem_hint(problems, "say it: --fabric ib-ndr400:%s (see: lockstep hw list fabric)", path);
-        return false;
+        return problem_hint(problems, "say it: --fabric ib-ndr400:%s (see: lockstep hw list fabric)", path);
     }
     if (*link && says && fabs((*link)->line_bytes_per_second / says->line_bytes_per_second - 1) > 0.01) {
         problem_add(problems, where, "%s has %s (%s), and not %s", file.path, says->name, says->title, (*link)->name);
-        problem_hint(problems, "name the file alone: --fabric %s", path);
-        return false;
+        return problem_hint(problems, "name the file alone: --fabric %s", path);
     }
     if (!*link) *link = says;
     *shape = shown.shape;

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cluster/fabric_file.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "sim/base/name_index.h"
+#include "sim/base/text.h"
 
 #define MOST_PORTS 1000000
 #define MOST_NICS 32
@@ -36,14 +35,8 @@ typedef struct Reading {
     Problems *problems;
     Where where;
     NameIndex *ids, *seen;
-    struct {
-        Box *items;
-        int count, room;
-    } boxes;
-    struct {
-        Port *items;
-        int count, room;
-    } ports;
+    LIST_OF(Box) boxes;
+    LIST_OF(Port) ports;
     const char *id; // of the block that is read
     int box;        // -1: none
 } Reading;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/cluster/fabric_file.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "sim/base/list.h"
 #include "sim/data/yaml.h"
 
@@ -23,10 +23,7 @@ typedef struct Point { // a component of a box
     int box, place; // place: which of the device's components, counted through
 } Point;
 
-typedef struct Points {
-    Point *items;
-    int count, room;
-} Points;
+typedef LIST_OF(Point) Points;
 
 typedef struct Nic {
     int host, place;
@@ -38,14 +35,8 @@ typedef struct Reading {
     Problems *problems;
     const Json *file;
     FabricMaker *maker;
-    struct {
-        Group *items;
-        int count, room;
-    } groups;
-    struct {
-        Nic *items;
-        int count, room;
-    } nics;
+    LIST_OF(Group) groups;
+    LIST_OF(Nic) nics;
     int boxes, points, pairs;
 } Reading;
 

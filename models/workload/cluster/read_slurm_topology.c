@@ -5,10 +5,9 @@
 #include <string.h>
 #include <strings.h>
 
-#include "models/workload/cluster/fabric_file.h"
-#include "sim/base/letters.h"
-#include "sim/base/list.h"
+#include "models/workload/cluster/fabric_kinds.h"
 #include "sim/base/name_index.h"
+#include "sim/base/text.h"
 #include "sim/data/hostlist.h"
 
 #define MOST_NODES 200000
@@ -36,14 +35,8 @@ typedef struct Reading {
     const FabricFile *file;
     Where where; // the line that is read
     NameIndex *unit_names, *node_names;
-    struct {
-        Unit *items;
-        int count, room;
-    } units;
-    struct {
-        Join *items;
-        int count, room;
-    } links;
+    LIST_OF(Unit) units;
+    LIST_OF(Join) links;
     int node_count, block_sizes[MOST_WORDS], block_size_count;
     bool blocks, full;
     int unit; // whose list is walked
@@ -182,13 +175,10 @@ static bool take_child(void *context, const char *name) {
     if (child < 0) {
         const char *shown = letters_make_harmless(arena_copy_text(r->scratch, name), "");
         problem_add(r->problems, r->where, "there is no switch \"%.60s\"", shown);
-        problem_hint(r->problems, "each name of Switches= has a line SwitchName= of its own");
-        return false;
+        return problem_hint(r->problems, "each name of Switches= has a line SwitchName= of its own");
     }
-    if (r->links.count == MOST_LINKS) {
-        problem_add(r->problems, r->where, "the file joins more than %d pairs of switches", MOST_LINKS);
-        return false;
-    }
+    if (r->links.count == MOST_LINKS)
+        return problem_add(r->problems, r->where, "the file joins more than %d pairs of switches", MOST_LINKS);
     LIST_PUSH(r->scratch, &r->links, ((Join){r->unit, child}));
     Unit *below = &r->units.items[child];
     if (below->parents++ == 0) below->parent = r->unit;

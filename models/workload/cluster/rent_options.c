@@ -4,9 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/market.h"
 #include "models/hardware/parts.h"
-#include "models/hardware/price_book.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 
 #define MOST_RENT 1e6 // of a GPU-hour, in any currency
@@ -41,10 +40,7 @@ bool rent_is_said(const Options *options) {
            option_given(options, "terms");
 }
 
-typedef struct NodePrices {
-    NodePrice *items;
-    int count, room;
-} NodePrices;
+typedef LIST_OF(NodePrice) NodePrices;
 
 // The unit of a price, and its range.
 typedef struct PriceKind {
@@ -66,9 +62,8 @@ static bool parse_amount(const char *text, double *amount) {
 static bool read_amount(const char *text, const PriceKind *kind, Where where, double *amount, Problems *problems) {
     if (parse_amount(text, amount) && *amount > kind->least && *amount >= 0 && *amount <= kind->most) return true;
     problem_add(problems, where, "%s: \"%s\" is no price of %s", kind->option, text, kind->of);
-    problem_hint(problems, "an amount%s, such as %s, or one for each node: %s", kind->least < 0 ? "" : " above 0",
-                 kind->one, kind->many);
-    return false;
+    return problem_hint(problems, "an amount%s, such as %s, or one for each node: %s",
+                        kind->least < 0 ? "" : " above 0", kind->one, kind->many);
 }
 
 static void add_node_price(Arena *arena, const Catalogue *catalogue, const char *part, const PriceKind *kind,

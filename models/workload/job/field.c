@@ -6,9 +6,9 @@
 
 #include "models/workload/model/model.h"
 #include "sim/base/check.h"
-#include "sim/base/letters.h"
 #include "sim/base/options.h"
-#include "sim/base/seed.h"
+#include "sim/base/quantity.h"
+#include "sim/base/text.h"
 
 #define LONGEST_TEXT 4096
 

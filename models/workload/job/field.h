@@ -15,7 +15,7 @@
 
 typedef enum FieldKind {
     FIELD_QUANTITY, // a number, or a text with a unit of the row's QuantityKind
-    FIELD_SEED,     // of random draws: a whole number of 64 bits (sim/base/seed.h)
+    FIELD_SEED,     // of random draws: a whole number of 64 bits (sim/base/quantity.h)
     FIELD_FLAG,     // true or false
     FIELD_TEXT,
     FIELD_CHOICE, // one of the row's names

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/hardware/hardware.h"
 #include "models/hardware/kernel.h"
-#include "models/hardware/storage_units.h"
 #include "models/network/network.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"

@@ -21,8 +21,7 @@ static bool heads_divide(Arena *arena, const TrainingSpec *training, int tp, Pro
     if (!splits_products(model) && tp > 1) {
         problem_add(problems, training->where, "tensor parallelism splits %s, and %s has none",
                     model->written ? "products by columns or rows" : "attention heads", model->name);
-        problem_hint(problems, "use data or pipeline parallelism");
-        return false;
+        return problem_hint(problems, "use data or pipeline parallelism");
     }
     if (model->heads % tp == 0 && model->kv_heads % tp == 0) return true;
     for (int degree = 2; degree <= model->kv_heads; degree++) {
@@ -32,8 +31,7 @@ static bool heads_divide(Arena *arena, const TrainingSpec *training, int tp, Pro
     }
     problem_add(problems, training->where, "%d attention heads (%d key-value) do not divide by tp %d", model->heads,
                 model->kv_heads, tp);
-    problem_hint(problems, last ? "tp can be %s or %s" : "tp can be %s alone", possible, last);
-    return false;
+    return problem_hint(problems, last ? "tp can be %s or %s" : "tp can be %s alone", possible, last);
 }
 
 static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus, Resolved *r, Problems *problems) {
@@ -81,8 +79,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     if (r->dp * per_replica != gpus) {
         problem_add(problems, training->where, "tp %d x pp %d x dp %d is %lld, but the cluster has %d GPUs", r->tp,
                     r->pp, r->dp, per_replica * r->dp, gpus);
-        problem_hint(problems, "leave dp out (or \"fill\") and it becomes %lld", gpus / per_replica);
-        return false;
+        return problem_hint(problems, "leave dp out (or \"fill\") and it becomes %lld", gpus / per_replica);
     }
     r->data_ranks = r->dp * r->cp;
     Schedule schedule = r->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
@@ -98,14 +95,12 @@ static bool resolve_sharding(const TrainingSpec *training, Resolved *r, Problems
     if (r->shard > 1 && r->shard < r->reduce_ranks && pipeline_copies(&r->pipeline) > 1) {
         problem_add(problems, training->where, "schedule \"%s\" shards over all ranks that hold a chunk, not over %d",
                     schedule_name(r->pipeline.schedule), r->shard);
-        problem_hint(problems, "leave shard out");
-        return false;
+        return problem_hint(problems, "leave shard out");
     }
     if (r->reduce_ranks % r->shard) {
         problem_add(problems, training->where, "shard groups of %d do not divide the %d data-parallel ranks", r->shard,
                     r->reduce_ranks);
-        problem_hint(problems, "leave shard out and it becomes %d", r->reduce_ranks);
-        return false;
+        return problem_hint(problems, "leave shard out and it becomes %d", r->reduce_ranks);
     }
     return true;
 }
@@ -201,8 +196,7 @@ static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Probl
     if (divides(training->seq_len, r->cp)) return true;
     problem_add(problems, training->where, "a sequence of %g tokens does not divide by cp %d", training->seq_len,
                 r->cp);
-    problem_hint(problems, "use a multiple of %d tokens", r->cp);
-    return false;
+    return problem_hint(problems, "use a multiple of %d tokens", r->cp);
 }
 
 static bool resolve_context(const TrainingSpec *training, const Resolved *r, Problems *problems) {
@@ -211,15 +205,13 @@ static bool resolve_context(const TrainingSpec *training, const Resolved *r, Pro
         problem_add(problems, training->where,
                     "context parallelism splits the sequence of a transformer trained with "
                     "strategy \"ddp\"");
-        problem_hint(problems, "leave cp out");
-        return false;
+        return problem_hint(problems, "leave cp out");
     }
     if (training->layout.context == CONTEXT_ULYSSES) return resolve_heads(training, r, problems);
     if (!divides(training->seq_len, 2.0 * r->cp)) {
         problem_add(problems, training->where, "a sequence of %g tokens does not divide into 2 x cp %d pieces",
                     training->seq_len, r->cp);
-        problem_hint(problems, "each rank takes one piece from the front and one from the back");
-        return false;
+        return problem_hint(problems, "each rank takes one piece from the front and one from the back");
     }
     return true;
 }
@@ -259,10 +251,9 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     bool one_piece = r->strategy == STRATEGY_LAYERS;
     if (global <= 0 && micro <= 0) {
         problem_add(problems, training->where, "the batch is not stated");
-        problem_hint(problems, job_is_scripted(training->where)
-                                   ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
-                                   : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
-        return false;
+        return problem_hint(problems, job_is_scripted(training->where)
+                                          ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
+                                          : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
     }
     if (global > 0 && !divides(global, r->dp)) {
         problem_add(problems, training->where, "a global batch of %g does not divide by %d data-parallel replicas",
@@ -282,22 +273,19 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
         problem_add(problems, training->where,
                     "a batch of %g per replica (global %g over dp %d) does not divide into micro-batches of %g",
                     global / r->dp, global, r->dp, micro);
-        problem_hint(problems, "micro must divide %g", global / r->dp);
-        return false;
+        return problem_hint(problems, "micro must divide %g", global / r->dp);
     }
     double count = global / r->dp / micro;
     if (accumulation > 0 && count != accumulation) {
         problem_add(problems, training->where,
                     "global batch %g over dp %d with micro-batches of %g is %g accumulation steps, not %g", global,
                     r->dp, micro, count, accumulation);
-        problem_hint(problems, "leave one of the three out");
-        return false;
+        return problem_hint(problems, "leave one of the three out");
     }
     if (count > 100000) {
         problem_add(problems, training->where, "%g micro-batches per replica are more than a step can sensibly have",
                     count);
-        problem_hint(problems, "a larger micro-batch or more replicas");
-        return false;
+        return problem_hint(problems, "a larger micro-batch or more replicas");
     }
     r->micro_batch = micro;
     r->micro_batches = (int)count;
@@ -315,8 +303,7 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
 static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems *problems) {
     if (r->vpp > 1 && r->pp == 1) {
         problem_add(problems, training->where, "vpp %d interleaves pipeline stages, but pp is 1", r->vpp);
-        problem_hint(problems, "leave vpp out or use pp of 2 or more");
-        return false;
+        return problem_hint(problems, "leave vpp out or use pp of 2 or more");
     }
     r->pipeline = pipeline_of(r->pipeline.schedule, r->pp, r->vpp, r->micro_batches);
     r->schedule = r->pipeline.schedule;
@@ -325,8 +312,7 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
         problem_add(problems, training->where,
                     "the interleaved schedule needs micro-batches (%d) in multiples of pp (%d)", r->micro_batches,
                     r->pp);
-        problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
-        return false;
+        return problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
     }
     return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
 }

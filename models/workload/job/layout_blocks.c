@@ -16,8 +16,7 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
     CHECK(chunks >= 1);
     if (layers < chunks) {
         problem_add(problems, where, "%s has %d layers, too few for %d pipeline chunks", model->name, layers, chunks);
-        problem_hint(problems, "pp x vpp must be at most %d", layers);
-        return false;
+        return problem_hint(problems, "pp x vpp must be at most %d", layers);
     }
     first[0] = 0;
     layers += layers_of_heads(model, chunks);
@@ -53,14 +52,12 @@ static bool check_stage_layers(const TrainingSpec *training, int chunks, Problem
     if (layout->embedding_counts || layout->head_counts) {
         problem_add(problems, training->where,
                     "layers says what each stage has, and embedding or head cannot count too");
-        problem_hint(problems, "leave one of them out");
-        return false;
+        return problem_hint(problems, "leave one of them out");
     }
     if (layout->stage_layers_count != chunks) {
         problem_add(problems, training->where, "layers has %d counts, and the pipeline has %d chunks",
                     layout->stage_layers_count, chunks);
-        problem_hint(problems, "one count for each chunk (pp x vpp), in the model's order");
-        return false;
+        return problem_hint(problems, "one count for each chunk (pp x vpp), in the model's order");
     }
     for (int c = 0; c < chunks; c++) {
         bool end = c == 0 || c == chunks - 1;

@@ -21,10 +21,7 @@ typedef struct PipelinePass {
     int32_t micro_batch;
 } PipelinePass;
 
-typedef struct PassList {
-    PipelinePass *items;
-    int count, room;
-} PassList;
+typedef LIST_OF(PipelinePass) PassList;
 
 typedef struct Pipeline {
     Schedule schedule;

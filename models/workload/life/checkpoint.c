@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "sim/base/check.h"
 #include "sim/base/quantity.h"
 
@@ -100,15 +100,11 @@ StorageLack storage_lack(const CheckpointPlan *plan, double bytes, int nodes, co
     return lack;
 }
 
-static const char *amount(Arena *arena, double value, QuantityKind kind) {
-    return quantity_format(value, kind, arena_alloc(arena, 64), 64);
-}
-
 static const char *remedy_text(Arena *arena, const StorageLack *lack, const StorageType *unit) {
     if (lack->links_limit || !isfinite(lack->needed))
         return "no storage behind these nodes' links brings it down to 5 %: write behind the job's back, or to a "
                "peer's memory (async, memory)";
-    const char *rate = amount(arena, lack->needed, QUANTITY_BANDWIDTH);
+    const char *rate = quantity_text(arena, lack->needed, QUANTITY_BANDWIDTH);
     if (lack->units <= 0) return arena_printf(arena, "%s would bring it down to 5 %%", rate);
     const char *price = unit->unit_usd_per_hour > 0
                             ? arena_printf(arena, ", about $%.0f an hour", lack->units * unit->unit_usd_per_hour)
@@ -122,7 +118,7 @@ const char *storage_lack_text(Arena *arena, const StorageLack *lack, const Stora
     return arena_printf(arena,
                         "The storage is slow for so many nodes: a checkpoint takes %s at %s, and with these failures "
                         "at least %.0f %%\n  of the time goes to checkpoints and work done twice;\n  %s.",
-                        amount(arena, lack->write_s, QUANTITY_TIME),
-                        amount(arena, lack->bytes_per_second, QUANTITY_BANDWIDTH), 100 * lack->loss,
+                        quantity_text(arena, lack->write_s, QUANTITY_TIME),
+                        quantity_text(arena, lack->bytes_per_second, QUANTITY_BANDWIDTH), 100 * lack->loss,
                         remedy_text(arena, lack, unit));
 }

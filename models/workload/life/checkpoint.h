@@ -17,7 +17,7 @@ typedef struct CheckpointSpec {
     CheckpointMode mode;
     double every_s;             // 0: the best after Daly
     const StorageType *storage; // NULL: the cluster's, or the default
-    int storage_units;          // of it; 0: as many as the cluster needs (storage_units.h)
+    int storage_units;          // of it; 0: as many as the cluster needs (hardware.h)
 } CheckpointSpec;
 
 typedef struct CheckpointPlan {

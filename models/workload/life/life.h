@@ -116,7 +116,7 @@ typedef struct LifeCalendar {
 
 #define LIFE_MOST_STRETCHES 60
 
-// ---- Estimates before the simulation (life_estimate.c).
+// ---- Estimates before the simulation (life_study.c).
 double life_events(const LifeSpec *spec); // estimated number in one life
 // A sentence if so many lives would take long to simulate and certainly none of them makes any progress; NULL: to be
 // simulated.

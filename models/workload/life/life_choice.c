@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-#include "models/hardware/storage_units.h"
+#include "models/hardware/hardware.h"
 #include "sim/base/check.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
 
 enum {
@@ -321,10 +320,7 @@ static LifeWay best_way(Arena *arena, const LifeWish *wish, int *tried) {
     return best_in_full(&search);
 }
 
-typedef struct Others {
-    LifeOther *items;
-    int count, room;
-} Others;
+typedef LIST_OF(LifeOther) Others;
 
 static void add_other(Arena *arena, const LifeWish *wish, Others *others, const char *what, LifeWay way,
                       const LifeWay *best) {

@@ -91,11 +91,10 @@ typedef struct Life {
     double hardware_rate; // of a node, all that repair mends
 } Life;
 
-uint64_t life_seed(uint64_t seed, int run); // of the n-th life of a study, from 0
 // Kept in a calendar too, whose width and stretches are there.
 LifeRun life_run_kept(const LifeSpec *spec, uint64_t seed, LifeCalendar *calendar);
 
-// life_calendar.c: that time was spent, all of it on one thing or, in training, less what slow nodes and missing
+// life_study.c: that time was spent, all of it on one thing or, in training, less what slow nodes and missing
 // replicas took of it …
 typedef struct LifeParts {
     SimTime slow, shrunk;

@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/exchange.h"
 #include "models/hardware/kernel.h"
-#include "models/hardware/slowest.h"
+#include "models/hardware/library_kernels.h"
+#include "models/hardware/power.h"
 #include "models/workload/lower/lower_internal.h"
 
 // ---- Data that a rank reads each step.

@@ -1,19 +1,209 @@
-// Computes the hourly cost of a cluster from its prices.
 #include "models/workload/money/money.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/base/list.h"
-#include "sim/base/name_index.h"
+#include "sim/base/check.h"
+
+// ---- Power of a cluster: GPUs by activity, hosts, switches and optics; racks and breakers for the peak.
+
+ActivityMix activity_of_step(const double spent[CAUSE_COUNT]) {
+    double seconds = 0;
+    ActivityMix mix = {{0}};
+    for (int c = 0; c < CAUSE_COUNT; c++) seconds += spent[c];
+    if (!(seconds > 0)) return activity_idle;
+    for (int c = 0; c < CAUSE_COUNT; c++) mix.share[activity_of_cause((Cause)c)] += spent[c] / seconds;
+    return mix;
+}
+
+// GPUs of a node that are used; the first of them is `rank`.
+static int gpus_of_node(const Cluster *cluster, int rank, int node) {
+    int used = 0;
+    while (rank + used < cluster->gpu_count && network_node_of(cluster->network, rank + used) == node) used++;
+    return used;
+}
+
+static double machines_watts(const Cluster *cluster, const ActivityMix *mix) {
+    double watts = 0, each = 0;
+    for (int rank = 0; rank < cluster->gpu_count; rank++) {
+        const Gpu *gpu = cluster->gpu_of[rank];
+        if (rank == 0 || gpu != cluster->gpu_of[rank - 1]) each = gpu_mix_watts(gpu, mix);
+        watts += each;
+    }
+    int rank = 0;
+    for (int n = 0; n < cluster->node_count; n++) {
+        const NodeType *type = cluster->node_of[n];
+        int used = gpus_of_node(cluster, rank, n);
+        const Gpu *gpu = cluster->gpu_of[rank];
+        watts += host_mix_watts(type, gpu, mix);
+        watts += (type->gpu_count - used) * gpu_activity_watts(gpu, ACTIVITY_OFF);
+        rank += used;
+    }
+    return watts;
+}
+
+static double network_watts(const Cluster *cluster) {
+    const FabricLink *link = cluster->spec->link;
+    const FabricBill *bill = &cluster->money->fabric;
+    if (!link) return 0;
+    double ends = 2.0 * (double)(bill->node_cables + bill->switch_cables);
+    return (double)bill->switches * link->switch_power_watts + ends * link->port_power_watts;
+}
+
+// As many nodes as a rack has power and room for.
+static void set_racks(ClusterPower *power, const Cluster *cluster, const Site *site) {
+    power->rack_watts = site->rack_watts;
+    power->breaker_watts = breaker_watts(site);
+    power->node_exceeds_breaker = power->node_peak_watts > power->breaker_watts;
+    power->node_exceeds_rack = site->rack_watts > 0 && power->node_peak_watts > site->rack_watts;
+    double by_power = site->rack_watts > 0 ? floor(site->rack_watts / power->node_peak_watts)
+                                           : floor(power->breaker_watts / power->node_peak_watts);
+    int units = cluster->node_of[0]->rack_units;
+    if (site->rack_units > 0 && units > 0) by_power = fmin(by_power, floor((double)site->rack_units / units));
+    power->nodes_per_rack = by_power < 1 ? 1 : by_power > cluster->node_count ? cluster->node_count : (int)by_power;
+    int places = (cluster->node_count + power->nodes_per_rack - 1) / power->nodes_per_rack;
+    power->racks = site->rack_watts > 0 ? places : 0;
+    double per_place = ceil(power->nodes_per_rack * power->node_peak_watts / power->breaker_watts - 1e-9);
+    power->breakers = places * site->feeds * (int)per_place;
+}
+
+ClusterPower cluster_power(const Cluster *cluster, const ActivityMix *mix) {
+    ClusterPower power = {.node_watts = machines_watts(cluster, mix), .network_watts = network_watts(cluster)};
+    double pue = cluster->spec->power_usage_effectiveness;
+    power.idle_watts = machines_watts(cluster, &activity_idle) + power.network_watts;
+    power.peak_watts = power.network_watts;
+    for (int n = 0, rank = 0; n < cluster->node_count; rank += gpus_of_node(cluster, rank, n), n++) {
+        double peak = node_peak_watts(cluster->node_of[n], cluster->gpu_of[rank]);
+        power.peak_watts += peak;
+        power.node_peak_watts = fmax(power.node_peak_watts, peak);
+    }
+    power.power_usage_effectiveness = pue > 0 ? pue : cluster->money->site->power_usage_effectiveness;
+    set_racks(&power, cluster, cluster->money->site);
+    return power;
+}
+
+double power_at_wall(const ClusterPower *power) {
+    return (power->node_watts + power->network_watts) * power->power_usage_effectiveness;
+}
+
+double idle_power_at_wall(const ClusterPower *power) { return power->idle_watts * power->power_usage_effectiveness; }
+
+double peak_power_at_wall(const ClusterPower *power) { return power->peak_watts * power->power_usage_effectiveness; }
+
+// ---- Formulas.
+
+double annuity(double amount, double residual_share, double interest, double years) {
+    double after = pow(1 + interest, years);
+    if (after - 1 < 1e-12) return amount * (1 - residual_share) / years;
+    double present = amount - amount * residual_share / after;
+    return present * interest * after / (after - 1);
+}
+
+// capital = saved (1 - (1 + i)^-m) / i, with i of a month, solved for m.
+double payback_months(double capital, double saved_per_month, double interest) {
+    if (capital <= 0) return 0;
+    if (saved_per_month <= 0) return INFINITY;
+    double monthly = pow(1 + interest, 1.0 / 12) - 1;
+    if (monthly < 1e-12) return capital / saved_per_month;
+    double share = capital * monthly / saved_per_month;
+    return share < 1 ? -log1p(-share) / log1p(monthly) : INFINITY;
+}
+
+double break_even_utilisation(const OwnCost *cost, double rent_per_hour) {
+    double saved = rent_per_hour - cost->energy_per_hour;
+    return saved > 0 ? cost->fixed_per_year / (HOURS_PER_YEAR * saved) : INFINITY;
+}
+
+double own_payback_months(const OwnCost *cost, double rent_per_hour) {
+    double used = HOURS_PER_MONTH * cost->utilisation;
+    double running = (cost->fixed_per_year - cost->capital_per_year) / 12 + cost->energy_per_hour * used;
+    return payback_months(cost->capital_amount, rent_per_hour * used - running, cost->interest);
+}
+
+double own_cost_per_hour(const OwnCost *cost, double utilisation) {
+    return cost->fixed_per_year / (HOURS_PER_YEAR * utilisation) + cost->energy_per_hour;
+}
+
+// ---- What is bought.
+
+static void add_capital(OwnCost *cost, const BillSpec *bill, CapitalLine line) {
+    if (bill_leaves_out(bill, line.name)) return;
+    line.amount = line.count * line.unit_price;
+    if (!(line.amount > 0)) return;
+    CHECK(cost->capital_count < CAPITAL_LINES);
+    cost->capital[cost->capital_count++] = line;
+    cost->capital_amount += line.amount;
+}
+
+static void add_machines(OwnCost *cost, const Cluster *cluster, const char *name, double count, double unit_price) {
+    const OwnSpec *own = cluster->money->own;
+    add_capital(cost, cluster->spec->bill,
+                (CapitalLine){name, bill_row_title(name), count, unit_price, 0, own->years, own->residual_share, true});
+}
+
+static double in_own_money(const ClusterMoney *money, double usd) {
+    return usd > 0 ? usd * exchange_rate(money->catalogue, "USD", money->currency) : 0;
+}
+
+static void list_capital(OwnCost *cost, const Cluster *cluster, const ClusterPower *power) {
+    const ClusterMoney *money = cluster->money;
+    const OwnSpec *own = money->own;
+    const BillSpec *bill = cluster->spec->bill;
+    const FabricBill *fabric = &money->fabric;
+    double cables = (double)(fabric->node_cables + fabric->switch_cables);
+    double node_price = money->node_price / cluster->node_count;
+    add_machines(cost, cluster, "nodes", cluster->node_count, node_price);
+    add_machines(cost, cluster, "nics", money->nics_to_buy, own->nic_price);
+    add_machines(cost, cluster, "switches", (double)fabric->switches, own->switch_price);
+    add_machines(cost, cluster, "cables", cables, own->cable_price);
+    add_machines(cost, cluster, "storage", 1, own->storage_price);
+    const Site *site = own->site;
+    double rack_price = in_own_money(money, site->rack_usd), plant = in_own_money(money, site->building_usd_per_kw);
+    add_capital(cost, bill,
+                (CapitalLine){"racks", bill_row_title("racks"), power->racks, rack_price, 0, own->years, 0, false});
+    add_capital(cost, bill,
+                (CapitalLine){"building", bill_row_title("building"), power->peak_watts / 1000, plant, 0,
+                              fmax(site->building_years, 1), 0, false});
+}
+
+// ---- What it costs a year.
+
+static double machines_price(const OwnCost *cost) {
+    double price = 0;
+    for (int i = 0; i < cost->capital_count; i++)
+        if (cost->capital[i].is_machine) price += cost->capital[i].amount;
+    return price;
+}
+
+OwnCost own_cost(const Cluster *cluster, const ClusterPower *power) {
+    const OwnSpec *own = cluster->money->own;
+    CHECK(own);
+    OwnCost cost = {.utilisation = own->utilisation, .interest = own->interest};
+    list_capital(&cost, cluster, power);
+    for (int i = 0; i < cost.capital_count; i++) {
+        const CapitalLine *line = &cost.capital[i];
+        cost.capital_per_year += annuity(line->amount, line->residual_share, own->interest, line->years);
+        cost.straight_per_year += annuity(line->amount, line->residual_share, 0, line->years);
+    }
+    const BillSpec *bill = cluster->spec->bill;
+    double kwh_price = bill_leaves_out(bill, "energy") ? 0 : own->electricity_per_kwh,
+           idle_kw = idle_power_at_wall(power) / 1000;
+    cost.maintenance_per_year =
+        bill_leaves_out(bill, "maintenance") ? 0 : own->maintenance_share * machines_price(&cost);
+    cost.staff_per_year = bill_leaves_out(bill, "staff") ? 0 : own->staff_per_year;
+    cost.colocation_per_year =
+        bill_leaves_out(bill, "colocation") ? 0 : own->colocation_per_kw_month * 12 * power->peak_watts / 1000;
+    cost.idle_energy_per_year = kwh_price * idle_kw * HOURS_PER_YEAR;
+    cost.fixed_per_year = cost.capital_per_year + cost.maintenance_per_year + cost.staff_per_year +
+                          cost.colocation_per_year + cost.idle_energy_per_year;
+    cost.energy_per_hour = kwh_price * (power_at_wall(power) / 1000 - idle_kw);
+    return cost;
+}
 
 // ---- The bill.
 
-typedef struct LineList {
-    NamedValue *items;
-    int count, room;
-} LineList;
+typedef LIST_OF(NamedValue) LineList;
 
 typedef struct PriceList {
     DatedPrice *items;

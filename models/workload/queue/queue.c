@@ -1,11 +1,263 @@
-// Event simulation of a shared cluster, from its first arrival to its last job's end, with accounting between events.
 #include "models/workload/queue/queue.h"
 
 #include "models/workload/queue/queue_internal.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/base/list.h"
 #include "sim/system/watch.h"
+
+// ---- Statistics of a run: waiting and slowdown by size of job, fairness between users.
+
+#define SHORT_WORK_S 10 // below it the slowdown of a job is meaningless (Feitelson and Rudolph, 1998)
+
+static double seconds(SimTime time) { return seconds_from_ticks(time, TICKS_PER_SECOND_LIFE); }
+
+void queue_classes(Arena *arena, int gpus_per_node, QueueClass classes[QUEUE_CLASS_COUNT]) {
+    int node = gpus_per_node;
+    classes[0] = (QueueClass){"a part", 1, 1, true};
+    classes[1] = (QueueClass){"1 GPU", 1, 1, false};
+    classes[2] = (QueueClass){arena_printf(arena, "2 to %d", node - 1), 2, node - 1, false};
+    classes[3] = (QueueClass){arena_printf(arena, "%d, a node", node), node < 2 ? 2 : node, node, false};
+    classes[4] = (QueueClass){arena_printf(arena, "%d to %d", node + 1, 8 * node), node + 1, 8 * node, false};
+    classes[5] = (QueueClass){arena_printf(arena, "above %d", 8 * node), 8 * node + 1, INT32_MAX, false};
+}
+
+// Jobs of the class that count, in two lists. NULL: all of them.
+static QueueWaits waits_of(const QueueJobs *jobs, const QueueRun *run, const QueueClass *class) {
+    Arena *arena = arena_open();
+    double *waits = ARENA_ARRAY(arena, double, jobs->count), *slowdowns = ARENA_ARRAY(arena, double, jobs->count);
+    int count = 0;
+    for (int i = run->first; i < jobs->count; i++) {
+        const QueueJob *job = &jobs->items[i];
+        if (class && (job->gpus < class->least || job->gpus > class->most || (job->share > 0) != class->parts))
+            continue;
+        double stay = seconds(run->outcomes[i].end - job->arrival), work = seconds(job->work);
+        waits[count] = seconds(run->outcomes[i].start - job->arrival);
+        slowdowns[count++] = fmax(1, stay / fmax(work, SHORT_WORK_S));
+    }
+    QueueWaits all = {count, summarise(arena, waits, count), summarise(arena, slowdowns, count)};
+    arena_close(arena);
+    return all;
+}
+
+// Jain, Chiu and Hawe (1984).
+double jain_index(const double *values, int count) {
+    double sum = 0, squares = 0;
+    for (int i = 0; i < count; i++) {
+        sum += values[i];
+        squares += values[i] * values[i];
+    }
+    return squares > 0 ? sum * sum / (count * squares) : 1;
+}
+
+// Of every user: GPU time worked per GPU time between arrival and end.
+static double fairness(const QueueJobs *jobs, const QueueRun *run) {
+    Arena *arena = arena_open();
+    double *had = ARENA_ARRAY(arena, double, jobs->user_count), *stayed = ARENA_ARRAY(arena, double, jobs->user_count);
+    int users = 0;
+    for (int i = run->first; i < jobs->count; i++) {
+        const QueueJob *job = &jobs->items[i];
+        had[job->user] += seconds(job->work) * queue_job_width(job);
+        stayed[job->user] += seconds(run->outcomes[i].end - job->arrival) * queue_job_width(job);
+    }
+    for (int i = 0; i < jobs->user_count; i++)
+        if (stayed[i] > 0) had[users++] = had[i] / stayed[i];
+    double index = jain_index(had, users);
+    arena_close(arena);
+    return index;
+}
+
+QueueMeasures queue_measure(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run) {
+    QueueMeasures measures = {.all = waits_of(jobs, run, NULL), .fairness = fairness(jobs, run)};
+    QueueClass classes[QUEUE_CLASS_COUNT];
+    queue_classes(arena, spec->gpus_per_node, classes);
+    for (int i = 0; i < QUEUE_CLASS_COUNT; i++) measures.by_class[i] = waits_of(jobs, run, &classes[i]);
+    int waited = 0;
+    SimTime last = 0;
+    for (int i = run->first; i < jobs->count; i++) {
+        waited += run->outcomes[i].start > jobs->items[i].arrival;
+        if (run->outcomes[i].end > last) last = run->outcomes[i].end;
+    }
+    measures.waited_share = measures.all.jobs > 0 ? (double)waited / measures.all.jobs : 0;
+    measures.makespan_s = jobs->count > 0 ? seconds(last - jobs->items[0].arrival) : 0;
+    return measures;
+}
+
+// ---- Causes of waits: between two scheduling passes each job that waits for its first start has one cause.
+
+const char *const queue_wait_cause_names[QUEUE_WAIT_CAUSE_COUNT] = {"quota",     "line", "reserved", "scattered",
+                                                                    "in_repair", "full", "saving"};
+const char *const queue_wait_cause_titles[QUEUE_WAIT_CAUSE_COUNT] = {
+    "their group's quota is used up",
+    "they would fit, and nobody may pass the first in line",
+    "they would fit, and would delay a start reserved to others",
+    "enough GPUs are free, scattered over nodes",
+    "enough GPUs would be free but for nodes in repair",
+    "too few GPUs are free",
+    "jobs stopped for them save their state",
+};
+
+static void waits_begin(Queue *queue) {
+    if (!queue->spec->keep_waits) return;
+    queue->waits = ARENA_ARRAY(queue->arena, SimTime, (size_t)queue->jobs->count * QUEUE_WAIT_CAUSE_COUNT);
+    queue->wait_cause = ARENA_ARRAY(queue->arena, uint8_t, queue->jobs->count);
+}
+
+static SimTime *causes_of(Queue *queue, int job) { return &queue->waits[(size_t)job * QUEUE_WAIT_CAUSE_COUNT]; }
+
+// What has passed since the last look had the cause that was seen then. Those that came since have waited for nothing:
+// a look follows every arrival at once.
+void waits_settle(Queue *queue) {
+    if (!queue->waits) return;
+    SimTime now = event_now(queue->events), passed = now - queue->waits_since;
+    queue->waits_since = now;
+    for (int g = 0; g < queue->group_count && passed > 0; g++)
+        for (int i = 0; i < queue->groups[g].count; i++) {
+            int job = queue->groups[g].items[i], cause = queue->wait_cause[job];
+            if (cause > 0 && queue->outcomes[job].start < 0) causes_of(queue, job)[cause - 1] += passed;
+        }
+}
+
+static bool beyond_quota(const Queue *queue, int job) {
+    const QueueJob *asked = job_of(queue, job);
+    if (!queue->spec->quotas) return false;
+    double width = asked->share > 0 ? queue_job_width(asked) : gpus_of(queue, job);
+    return queue->group_gpus[asked->group] + width > queue->spec->quotas[asked->group] + 1e-9;
+}
+
+static QueueWaitCause cause_of(const Queue *queue, int job, int in_repair) {
+    int asked = gpus_of(queue, job), free = *queue->room->free_gpus;
+    if (beyond_quota(queue, job)) return QUEUE_WAIT_QUOTA;
+    bool nobody_passes = queue->spec->policy->reservations == QUEUE_NOBODY_PASSES;
+    if (room_fits(queue->room, queue->spec->placement, asked))
+        return nobody_passes ? QUEUE_WAIT_LINE : QUEUE_WAIT_RESERVED;
+    if (free >= asked) return QUEUE_WAIT_SCATTERED;
+    return free + in_repair >= asked ? QUEUE_WAIT_REPAIR : QUEUE_WAIT_FULL;
+}
+
+// What fits is free to start but for the policy: a look that did not come to it was ended by the policy too.
+void waits_judge(Queue *queue) {
+    if (!queue->waits) return;
+    int in_repair = queue->down_count * queue->shape.gpus_per_node;
+    for (int g = 0; g < queue->group_count; g++)
+        for (int i = 0; i < queue->groups[g].count; i++) {
+            int job = queue->groups[g].items[i];
+            queue->wait_cause[job] = (uint8_t)(cause_of(queue, job, in_repair) + 1);
+        }
+}
+
+// A job that others were stopped for starts once they have saved.
+static void waits_finish(Queue *queue) {
+    queue->result.waits = queue->waits;
+    for (int job = 0; queue->waits && job < queue->jobs->count; job++) {
+        SimTime *waits = causes_of(queue, job), attributed = 0;
+        if (queue->outcomes[job].start < 0) continue;
+        for (int c = 0; c < QUEUE_WAIT_CAUSE_COUNT; c++) attributed += waits[c];
+        waits[QUEUE_WAIT_SAVING] += queue->outcomes[job].start - job_of(queue, job)->arrival - attributed;
+    }
+}
+
+// ---- Node failures in a shared cluster, as in life.h: good nodes by one process, bad ones by an additional one. The
+// jobs on a failed node stop, which is detected after a delay; then they wait again with the progress of their last
+// checkpoint.
+
+static void schedule_fault(Queue *queue, bool is_bad) {
+    SimTime at;
+    if (!arrivals_next(is_bad ? &queue->bad : &queue->good, &at) || at >= QUEUE_LATEST) return;
+    event_schedule(queue->events, at, QUEUE_FAULT, is_bad);
+}
+
+static void faults_begin(Queue *queue) {
+    const LifeSpec *faults = queue->spec->faults;
+    if (!faults) return;
+    uint64_t seed = queue->spec->seed;
+    double hardware = 0, software = 0, nodes = queue->shape.nodes;
+    for (int i = 0; i < FAULT_COMPONENT_COUNT; i++)
+        *(faults->faults[i].needs_repair ? &hardware : &software) += faults->faults[i].node_rate;
+    // The rates are those of the whole fleet: good nodes fail less often than its mean.
+    double good = hardware / (1 + faults->bad_share * (faults->bad_factor - 1));
+    RandomStream stream = random_stream(seed, "queue bad nodes", 0);
+    queue->bad_nodes = ARENA_ARRAY(queue->arena, int32_t, queue->shape.nodes);
+    for (int i = 0; i < queue->shape.nodes; i++)
+        if (random_uniform(&stream) < faults->bad_share) queue->bad_nodes[queue->bad_count++] = i;
+    queue->repair_share = good + software > 0 ? good / (good + software) : 0;
+    queue->good = (Arrivals){random_stream(seed, "queue faults", 0), nodes * (good + software), 1, 0, 0, 0};
+    queue->bad = (Arrivals){random_stream(seed, "queue faults", 1), 0, 1, 0, 0, 0};
+    queue->bad.rate = queue->bad_count * good * (faults->bad_factor - 1);
+    queue->chance = random_stream(seed, "queue fault", 0);
+    schedule_fault(queue, false);
+    schedule_fault(queue, true);
+}
+
+static bool runs_on(const Queue *queue, int job, int node) {
+    const Active *active = &queue->active[job];
+    if (active->shared > 0) return queue->shared.items[active->shared - 1].node == node;
+    for (int i = 0; i < active->piece_count; i++)
+        if (active->pieces[i].node == node) return true;
+    return false;
+}
+
+static void stop_jobs_on(Queue *queue, int node, SimTime seen_at) {
+    Arena *arena = arena_open(); // the list of those that run changes meanwhile
+    int32_t *hit = ARENA_ARRAY(arena, int32_t, queue->running_count);
+    int count = 0;
+    for (int i = 0; i < queue->running_count; i++) {
+        int job = queue->running[i].job;
+        if (queue->active[job].state == JOB_RUNS && runs_on(queue, job, node)) hit[count++] = job;
+    }
+    for (int i = 0; i < count; i++) {
+        hold_job(queue, hit[i], seen_at);
+        event_schedule(queue->events, seen_at, QUEUE_DETECTED, hit[i]);
+        queue->result.failure_stops++;
+    }
+    arena_close(arena);
+}
+
+static void take_down(Queue *queue, int node, SimTime back) {
+    queue->back[node] = back;
+    queue->down_nodes[queue->down_count++] = node;
+    update_node(queue, node);
+    queue->unordered = true; // reserved GPUs may be gone
+    event_schedule(queue->events, back, QUEUE_REPAIRED, node);
+    schedule_pass(queue);
+}
+
+// Draws the same numbers whatever runs, so that two ways of running a cluster meet the same failures.
+static void on_fault(Queue *queue, bool is_bad) {
+    const LifeSpec *faults = queue->spec->faults;
+    RandomStream *chance = &queue->chance;
+    uint64_t nodes = (uint64_t)(is_bad ? queue->bad_count : queue->shape.nodes);
+    int node = (int)random_below(chance, nodes);
+    bool repair = random_uniform(chance) < queue->repair_share || is_bad;
+    bool hangs = random_uniform(chance) < faults->hang_share;
+    SimTime now = event_now(queue->events),
+            mended = later(now + 1, life_ticks(random_exponential(chance, faults->repair_s)));
+    schedule_fault(queue, is_bad);
+    if (is_bad) node = queue->bad_nodes[node];
+    if (queue->back[node] > 0) return;
+    queue->result.node_failures++;
+    stop_jobs_on(queue, node, later(now, life_ticks(hangs ? faults->hang_detection_s : faults->crash_detection_s)));
+    if (repair) take_down(queue, node, mended);
+}
+
+static void on_detected(Queue *queue, int job) {
+    const Active *active = &queue->active[job];
+    SimTime every = life_ticks(queue->spec->checkpoint_every_s), kept = active->saved;
+    if (every > 0 && active->done / every * every > kept) kept = active->done / every * every;
+    stop_job(queue, job, kept);
+    schedule_pass(queue);
+}
+
+void on_repaired(Queue *queue, int node) {
+    queue->back[node] = 0;
+    for (int i = 0; i < queue->down_count; i++)
+        if (queue->down_nodes[i] == node) queue->down_nodes[i--] = queue->down_nodes[--queue->down_count];
+    update_node(queue, node);
+    queue->freed = true;
+    schedule_pass(queue);
+}
+
+// ---- Event simulation of a shared cluster, from its first arrival to its last job's end, with accounting between
+// events.
 
 #define WEEK_S (7 * 86400.0)
 #define EVENTS_PER_LOOK 256 // at the watch: a pass over many jobs takes its time

@@ -3,6 +3,7 @@
 
 #include "models/workload/life/life_internal.h"
 #include "models/workload/queue/queue.h"
+#include "sim/base/list.h"
 
 // No event is later than QUEUE_LATEST, which a run reports (too_long).
 static inline SimTime later(SimTime time, SimTime length) {
@@ -36,8 +37,6 @@ RoomShape room_shape(const QueueSpec *spec);
 Room *room_create(Arena *arena, const RoomShape *shape); // nothing is free
 void room_copy(Room *to, const Room *from);
 size_t free_bytes(int nodes); // of a list of free GPUs per node
-void free_least(uint8_t *restrict to, const uint8_t *restrict other, int nodes);
-void room_limit(Room *to, const Room *from, const uint8_t *least); // no more of each node than that
 void room_set(Room *room, int node, int free);
 static inline void room_add(Room *room, int node, int gpus) { room_set(room, node, room->free[node] + gpus); }
 
@@ -173,10 +172,7 @@ typedef struct Queue {
     double *group_gpus;
     int64_t *held_up, held_up_stamp; // [groups]: in this look at the queue, behind one of theirs that is beyond it
     // GPUs that jobs share
-    struct {
-        SharedGpu *items;
-        int count, room;
-    } shared;
+    LIST_OF(SharedGpu) shared;
     // Neighbours
     int32_t *crossing; // running jobs that cross leaf switches
     int crossing_count;
@@ -200,10 +196,7 @@ typedef struct Queue {
     int64_t starts, crossing_starts;
     int32_t lowest_priority; // of all jobs
     int next_arrival;
-    struct {
-        QueueMoment *items;
-        int count, room;
-    } history;
+    LIST_OF(QueueMoment) history;
     QueueRun result;
 } Queue;
 
@@ -212,19 +205,14 @@ static inline const QueueJob *job_of(const Queue *queue, int job) { return &queu
 
 static inline int gpus_of(const Queue *queue, int job) { return queue->active[job].gpus; }
 
-// ---- Why jobs wait (queue_waits.c): before and after each look at the queue, and at the end.
-void waits_begin(Queue *queue);
+// ---- Why jobs wait (queue.c): before and after each look at the queue, and at the end.
 void waits_settle(Queue *queue);
 void waits_judge(Queue *queue);
-void waits_finish(Queue *queue);
 
-// ---- Shared GPUs (queue_share.c).
+// ---- Shared GPUs (queue_job.c).
 int shared_for(const Queue *queue, int job, SimTime until); // the fullest that has room for the job until then; -1
-void shared_open(Queue *queue, int job);                    // of the GPU that it was given
-void shared_join(Queue *queue, int job, int at, SimTime until);
-void shared_leave(Queue *queue, int job);
 
-// ---- Reservations (queue_reservation.c). `until`: when a job that starts now would end.
+// ---- Reservations (queue_room.c). `until`: when a job that starts now would end.
 void reservations_forget(Queue *queue);
 bool reservations_hold(const Queue *queue); // recomputed they would be the same
 void reserve_start(Queue *queue, int job);
@@ -248,8 +236,5 @@ void queue_pass(Queue *queue);
 void schedule_pass(Queue *queue);
 void update_usage(Queue *queue); // up to now, before anything changes
 
-// ---- Failures (queue_fault.c).
-void faults_begin(Queue *queue);
-void on_fault(Queue *queue, bool is_bad);
-void on_detected(Queue *queue, int job);
+// ---- Failures (queue.c).
 void on_repaired(Queue *queue, int node);

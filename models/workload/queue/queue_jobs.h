@@ -1,6 +1,8 @@
 // Sources of a shared cluster's jobs: drawn from published mixes or the user's own, or read from a trace.
 #pragma once
 
+#include <stdbool.h>
+
 #include "models/workload/queue/queue.h"
 #include "sim/system/gate.h"
 
@@ -41,9 +43,6 @@ typedef struct Sizes {
 double sizes_mean(const Sizes *sizes);
 // "1:0.7,2:0.2,8:0.1": shares of any sum. False after a problem.
 bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems);
-// Powers of two up to `most`: one-GPU jobs have this share, each further size the same part of the one before, so that
-// the mean is as given.
-Sizes sizes_with_mean(double one_gpu_share, double mean, int most);
 
 // ---- Published mixes, as rows.
 typedef struct QueueMix {
@@ -108,3 +107,12 @@ int queue_trace_days(const QueueJobs *jobs); // begun
 
 // Jobs in any order, as jobs by arrival from 0 on.
 const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *jobs, int count, int users, const char *const *user_names);
+
+// ---- Parsers of Slurm's accounting output (sacct --parsable2): trackable resources, durations, job steps.
+// https://slurm.schedmd.com/sacct.html, https://slurm.schedmd.com/tres.html
+
+// GPUs of "billing=64,cpu=64,gres/gpu=8,mem=512G,node=1"; if only types are listed, their sum: "gres/gpu:h100=8". A
+// MIG device, "gres/gpu:2g.20gb=1", is that many sevenths of a GPU. 0: none. False: a number cannot be read.
+bool slurm_gpus(const char *tres, double *gpus);
+// "1-02:03:04", "02:03:04", "03:04", "90": days, hours, minutes, seconds; one number alone is minutes, as in Slurm.
+bool slurm_seconds(const char *text, double *seconds);

@@ -1,10 +1,9 @@
 // Simulated steps of a training job on a few nodes under a few leaf switches, cached by placement.
-#include "models/workload/queue/queue_network.h"
+#include "models/workload/queue/queue.h"
 
 #include <string.h>
 
 #include "models/workload/step/simulate.h"
-#include "sim/base/list.h"
 
 typedef struct Simulated { // by placement and oversubscription of its leaves
     Spread spread;
@@ -24,18 +23,9 @@ struct QueueNetwork {
     TrainingSpec training;
     int nodes_per_leaf;
     double oversubscription;
-    struct {
-        Simulated *items;
-        int count, room;
-    } steps;
-    struct {
-        Demand *items;
-        int count, room;
-    } demands;
-    struct {
-        int *items;
-        int count, room;
-    } refused; // GPUs
+    LIST_OF(Simulated) steps;
+    LIST_OF(Demand) demands;
+    LIST_OF(int) refused; // GPUs
 };
 
 // Oversubscriptions that are simulated; between them the step is taken along a straight line, as the time of a transfer

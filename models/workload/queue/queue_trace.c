@@ -1,14 +1,74 @@
-// Reader of job traces in CSV. Columns are found by name; aliases are the names in published traces.
+// Jobs from files: traces in CSV and Slurm's accounting.
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "models/workload/queue/queue_jobs.h"
-#include "models/workload/queue/queue_slurm.h"
-#include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/data/csv.h"
+
+// ---- Parsing of Slurm's resources and times.
+
+#define GPU_WORD "gres/gpu"
+#define MIG_SEVENTHS 7.0
+
+// After "gres/gpu:": "2g.20gb=1" is a slice of two sevenths, anything else a type of GPU.
+static double part_of_gpu(const char *type) {
+    if (*type < '1' || *type > '7' || type[1] != 'g' || type[2] != '.') return 1;
+    return (*type - '0') / MIG_SEVENTHS;
+}
+
+bool slurm_gpus(const char *tres, double *gpus) {
+    double all = 0, typed = 0;
+    for (const char *at = tres; *at;) {
+        size_t length = strcspn(at, ",");
+        const char *equals = memchr(at, '=', length);
+        bool is_gpu = length > sizeof GPU_WORD && strncmp(at, GPU_WORD, sizeof GPU_WORD - 1) == 0;
+        char after = is_gpu ? at[sizeof GPU_WORD - 1] : '\0';
+        if (equals && (after == '=' || after == ':')) {
+            char *end;
+            double number = strtod(equals + 1, &end);
+            if (end != at + length || !(number >= 0 && number <= 1e6)) return false;
+            *(after == '=' ? &all : &typed) += number * (after == ':' ? part_of_gpu(at + sizeof GPU_WORD) : 1);
+        }
+        at += length + (at[length] == ',');
+    }
+    // Of MIG devices the sum over types is less than their number, and more precise.
+    *gpus = typed > 0 && typed < all ? typed : all > 0 ? all : typed;
+    return true;
+}
+
+bool slurm_seconds(const char *text, double *seconds) {
+    double parts[4] = {0}, days = 0;
+    int count = 0;
+    const char *at = text;
+    for (bool more = true; more;) {
+        char *end;
+        if (!isdigit((unsigned char)*at) || count == 4) return false;
+        parts[count++] = strtod(at, &end);
+        if (*end == '-' && count == 1) {
+            days = parts[0];
+            count = 0;
+            at = end + 1;
+            if (*at == '\0') return false;
+            continue;
+        }
+        more = *end == ':';
+        if (!more && *end != '\0') return false;
+        at = end + 1;
+    }
+    bool with_days = strchr(text, '-') != NULL;
+    if (count > 3) return false;
+    double unit = with_days ? 3600 : count == 3 ? 3600 : 60; // of the first part
+    *seconds = days * 86400;
+    for (int i = 0; i < count; i++, unit /= 60) *seconds += parts[i] * unit;
+    return isfinite(*seconds);
+}
+
+// "123.batch", "123.0": a job step, whose row repeats its job's.
+static bool slurm_is_step(const char *job_id) { return strchr(job_id, '.') != NULL; }
 
 // ---- Columns: our own name first, then those of Helios and Acme (job_id, gpu_num, submit_time, …), of Philly's JSON
 // as a table (jobid, submitted_time, …) and of Slurm's sacct (JobID, Submit, AllocTRES, …). Capitals do not matter.
@@ -58,14 +118,8 @@ typedef struct Reading {
     Problems *problems;
     int columns[TRACE_COLUMN_COUNT]; // -1 absent
     QueueTrace *trace;
-    struct {
-        QueueJob *items;
-        int count, room;
-    } jobs;
-    struct {
-        double *items;
-        int count, room;
-    } submitted; // seconds since 1970 or since anything
+    LIST_OF(QueueJob) jobs;
+    LIST_OF(double) submitted; // seconds since 1970 or since anything
     double *waits_s;
     NumberedNames users, groups;
 } Reading;
@@ -90,11 +144,10 @@ static bool columns_suffice(const Reading *reading) {
         missing = "duration_s (or duration, or start_time and end_time, Start and End)";
     if (!missing) return true;
     problem_add(reading->problems, (Where){reading->csv->file, 1}, "the trace has no column %s", missing);
-    problem_hint(
+    return problem_hint(
         reading->problems,
         "for example: user,submit_s,gpus,duration_s,estimate_s,priority; Helios' and Acme's columns do too, and "
         "sacct -P -X --format=JobID,Submit,Start,End,AllocTRES,ReqTRES,Timelimit,Account,User,State");
-    return false;
 }
 
 // ---- Times.
@@ -174,11 +227,10 @@ static bool number_cell(const Reading *reading, int row, TraceColumn column, boo
     *value = strtod(cell, &end);
     if (end != cell && *end == '\0' && *value >= 0 && *value <= (may_be_date ? MOST_SECONDS : QUEUE_LONGEST_S))
         return true;
-    problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
-                reading->csv->columns[reading->columns[column]], cell,
-                may_be_date ? "seconds, or a time such as 2020-04-01 00:02:39"
-                            : "a number of 0 or more, and below 1e9");
-    return false;
+    return problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
+                       reading->csv->columns[reading->columns[column]], cell,
+                       may_be_date ? "seconds, or a time such as 2020-04-01 00:02:39"
+                                   : "a number of 0 or more, and below 1e9");
 }
 
 static int number_of(Arena *arena, NumberedNames *names, const char *name) {
@@ -190,9 +242,8 @@ static int number_of(Arena *arena, NumberedNames *names, const char *name) {
 }
 
 static bool bad_cell(const Reading *reading, int row, TraceColumn column, const char *expected) {
-    problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
-                reading->csv->columns[reading->columns[column]], cell_of(reading, row, column), expected);
-    return false;
+    return problem_add(reading->problems, csv_where(reading->csv, row), "%s is \"%.40s\", expected %s",
+                       reading->csv->columns[reading->columns[column]], cell_of(reading, row, column), expected);
 }
 
 // Whole GPUs, or a part of one. The allocation of a job takes precedence over its request.
@@ -247,9 +298,8 @@ static bool read_duration(const Reading *reading, int row, double *seconds) {
         return false;
     *seconds = end - start;
     if (end >= start && *seconds <= QUEUE_LONGEST_S) return true;
-    problem_add(reading->problems, csv_where(reading->csv, row), "%s",
-                end < start ? "the job ends before it starts" : "the job runs for more than 31 years");
-    return false;
+    return problem_add(reading->problems, csv_where(reading->csv, row), "%s",
+                       end < start ? "the job ends before it starts" : "the job runs for more than 31 years");
 }
 
 static void read_row(Reading *reading, int row) {

@@ -1,4 +1,0 @@
-// lockstep trace: a step as a timeline, for viewers and as text.
-#pragma once
-
-int command_trace(int argc, char **argv);
