@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "results/answer/frame.h"
+
 #define MOST_WORDS 64
 
 static int split(char *line, char **words) {
@@ -45,6 +47,15 @@ const Ended *run_command(int (*command)(int argc, char **argv), const char *line
     read_back(out, ended.out, sizeof ended.out);
     read_back(err, ended.err, sizeof ended.err);
     return &ended;
+}
+
+static const Question *asked;
+
+static int ask(int argc, char **argv) { return frame_run(asked, argc, argv); }
+
+const Ended *run_asked(const Question *question, const char *line) {
+    asked = question;
+    return run_command(ask, line);
 }
 
 const Ended *run_wide(int (*command)(int argc, char **argv), const char *line) {

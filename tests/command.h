@@ -8,6 +8,8 @@ typedef struct Ended {
 
 // `line` is split at spaces: "hw show H100". The answer is good until the next run.
 const Ended *run_command(int (*command)(int argc, char **argv), const char *line);
+struct Question;
+const Ended *run_asked(const struct Question *question, const char *line);
 // On a screen so wide that nothing is folded.
 const Ended *run_wide(int (*command)(int argc, char **argv), const char *line);
 

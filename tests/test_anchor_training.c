@@ -209,8 +209,8 @@ TEST(plans_and_runs_are_corrected_by_anchors) {
 }
 
 TEST(anchors_are_refused_when_they_cannot_be_read_or_are_asked_with_other_questions) {
-    EXPECT_INT(run_command(validate_training, "training --anchor no-such.csv")->code, 4);
-    const Ended *ended = run_command(validate_training, "training --cross --anchor no-such.csv");
+    EXPECT_INT(run_asked(&validate_training_question, "training --anchor no-such.csv")->code, 4);
+    const Ended *ended = run_asked(&validate_training_question, "training --cross --anchor no-such.csv");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "different questions");
 }

@@ -62,7 +62,7 @@ static double mean_error(const Json *json, const char *known) {
 TEST(mlperf_benchmarks_left_out_are_predicted_within_15_percent_up_to_eight_times_a_known_batch) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    const Ended *ended = run_command(validate_convergence, "convergence --json");
+    const Ended *ended = run_asked(&validate_convergence_question, "convergence --json");
     EXPECT_INT(ended->code, 0);
     const Json *json = json_read_text(arena, "answer", ended->out, strlen(ended->out), problems);
     EXPECT(json != NULL);

@@ -254,7 +254,7 @@ TEST(measurements_that_make_no_sense_are_refused_with_their_line) {
         char line[128];
         const char *path = write_text(cases[i].text);
         snprintf(line, sizeof line, "network %s", path);
-        const Ended *ended = run_command(calibrate_network, line);
+        const Ended *ended = run_asked(&calibrate_network_question, line);
         EXPECT_INT(ended->code, 4);
         EXPECT_CONTAINS(ended->err, cases[i].says);
         unlink(path);
@@ -283,7 +283,7 @@ TEST(collectives_of_the_recorded_box_are_predicted_within_a_tenth_from_a_mebibyt
 }
 
 TEST(a_box_on_a_busy_machine_is_not_judged) {
-    const Ended *ended = run_command(calibrate_network, "network " MEASUREMENTS);
+    const Ended *ended = run_asked(&calibrate_network_question, "network " MEASUREMENTS);
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "not judged: other work kept 2.0 of 2 cores busy");
 }

@@ -505,27 +505,27 @@ TEST(regret_is_what_the_chosen_layout_takes_beyond_the_best) {
 // ---- The command.
 
 TEST(validate_training_answers_and_refuses) {
-    const Ended *ended = run_command(validate_training, "training --family torchtitan");
+    const Ended *ended = run_asked(&validate_training_question, "training --family torchtitan");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "torchtitan");
     EXPECT_CONTAINS(ended->out, "mean of families");
-    ended = run_command(validate_training, "training --family torchtitan --csv");
+    ended = run_asked(&validate_training_question, "training --family torchtitan --csv");
     EXPECT_CONTAINS(ended->out, "row_id,family,measured_s,predicted_s");
-    ended = run_command(validate_training, "training --family torchtitan --json");
+    ended = run_asked(&validate_training_question, "training --family torchtitan --json");
     EXPECT_CONTAINS(ended->out, "\"format_version\": 2");
-    ended = run_command(validate_training, "training --family nobody");
+    ended = run_asked(&validate_training_question, "training --family nobody");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "no family's name contains \"nobody\"");
-    EXPECT_INT(run_command(validate_training, "training --cross --anchored")->code, 2);
-    EXPECT_INT(run_command(validate_training, "training --nested --rules")->code, 2);
-    ended = run_command(validate_training, "training --nested --family nemo-2");
+    EXPECT_INT(run_asked(&validate_training_question, "training --cross --anchored")->code, 2);
+    EXPECT_INT(run_asked(&validate_training_question, "training --nested --rules")->code, 2);
+    ended = run_asked(&validate_training_question, "training --nested --family nemo-2");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "framework names withheld");
-    ended = run_command(validate_training, "training --rules --family nemo-25");
+    ended = run_asked(&validate_training_question, "training --rules --family nemo-25");
     EXPECT_INT(ended->code, 0);
     EXPECT_CONTAINS(ended->out, "Megatron-Core: ");
-    EXPECT_INT(run_command(validate_training, "training absent.csv")->code, 4);
-    EXPECT_INT(run_command(validate_training, "training --nonsense")->code, 2);
+    EXPECT_INT(run_asked(&validate_training_question, "training absent.csv")->code, 4);
+    EXPECT_INT(run_asked(&validate_training_question, "training --nonsense")->code, 2);
     EXPECT_INT(run_command(command_validate, "validate")->code, 2);
     EXPECT_CONTAINS(run_command(command_validate, "validate trainings")->err, "did you mean");
 }
@@ -544,7 +544,7 @@ TEST(validate_training_writes_every_row) {
           file);
     fclose(file);
     snprintf(line, sizeof line, "training %s --rows %s", in, out);
-    EXPECT_INT(run_command(validate_training, line)->code, 0);
+    EXPECT_INT(run_asked(&validate_training_question, line)->code, 0);
     char text[4096] = "";
     file = fopen(out, "r");
     EXPECT(file && fread(text, 1, sizeof text - 1, file) > 0);
@@ -555,7 +555,7 @@ TEST(validate_training_writes_every_row) {
     EXPECT_CONTAINS(text, "\nblind,f,ok,neither a step time nor a throughput is published,,0.");
     EXPECT_CONTAINS(text, "\nbad,f,skipped,\"no GPU is called \"\"A900\"\"");
     snprintf(line, sizeof line, "training %s --rows %s/absent/out.csv", in, folder);
-    EXPECT_INT(run_command(validate_training, line)->code, 1);
+    EXPECT_INT(run_asked(&validate_training_question, line)->code, 1);
     EXPECT(remove(in) == 0 && remove(out) == 0 && rmdir(folder) == 0);
 }
 
@@ -566,8 +566,8 @@ TEST(validate_training_writes_every_row) {
 #define LEAST_FAMILIES 25
 #define LEAST_ROWS 1480
 LONG_TEST(2, the_scoreboard_does_not_get_worse) {
-    const Ended *ended = run_command(
-        validate_training,
+    const Ended *ended = run_asked(
+        &validate_training_question,
         "training " FOLDER "cnn_dle.csv " FOLDER "dlperf.csv " FOLDER "fsdp_mosaic.csv " FOLDER "lambda.csv " FOLDER
         "llm_dgxc.csv " FOLDER "llm_fsdp.csv " FOLDER "llm_nvidia.csv " FOLDER "llm_vtrain.csv " FOLDER
         "mlperf.csv " FOLDER "neusight.csv " FOLDER "scaling_misc.csv " FOLDER "single_gpu.csv");
@@ -579,5 +579,5 @@ LONG_TEST(2, the_scoreboard_does_not_get_worse) {
     EXPECT(mean <= MOST_MEAN_PERCENT);
     EXPECT(sscanf(ended->out, "%d of %d rows", &covered, &rows) == 2);
     EXPECT(covered >= LEAST_ROWS);
-    EXPECT_INT(run_command(validate_training, "training --family korthikanti")->code, 0);
+    EXPECT_INT(run_asked(&validate_training_question, "training --family korthikanti")->code, 0);
 }

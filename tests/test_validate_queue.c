@@ -52,10 +52,10 @@ TEST(what_holds_lies_in_the_range_or_within_a_quarter) {
 }
 
 TEST(a_folder_without_traces_is_an_error_with_its_path) {
-    const Ended *ended = run_command(validate_queue, "queue tests/data/nowhere");
+    const Ended *ended = run_asked(&validate_queue_question, "queue tests/data/nowhere");
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "tests/data/nowhere/alibaba2023.csv");
-    ended = run_command(validate_queue, "queue --repetitions 1");
+    ended = run_asked(&validate_queue_question, "queue --repetitions 1");
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "--repetitions cannot be 1\n  hint: from 2 to 10000");
 }

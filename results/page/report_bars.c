@@ -379,13 +379,6 @@ const ReportTable *table_of_bars(Arena *arena, const BarChart *chart) {
 #define DENSEST 0.35
 #define TICK_LETTER (12.0 / 13) // of a letter's width, in the size of ticks
 
-static double heat_most(const HeatChart *chart) {
-    double most = 0;
-    for (int i = 0; i < chart->row_count * chart->column_count; i++)
-        if (isfinite(chart->values[i])) most = fmax(most, chart->values[i]);
-    return most > 0 ? most : 1;
-}
-
 static void draw_cell(const Paper *paper, const HeatChart *chart, int row, int column, double x, double y, double width,
                       double height) {
     double value = chart->values[row * chart->column_count + column];
