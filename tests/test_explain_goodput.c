@@ -46,7 +46,7 @@ TEST(hours_that_are_lost_sum_to_all_but_training_and_stops_to_what_they_bring) {
         const Json *time = json_get(plain, "time"), *lost = json_get(answer, "lost");
         EXPECT_NEAR(sum_of(lost, "share"), 1 - number(time, "training"), 1e-9);
         EXPECT_NEAR(sum_of(lost, "lost_share"), 1, 1e-12);
-        EXPECT_NEAR(sum_of(lost, "hours"), sum_of(lost, "share") * 24 * number(json_get(plain, "days"), "mean"), 1e-9);
+        EXPECT_NEAR(sum_of(lost, "hours"), sum_of(lost, "share") * 24 * number(json_get(plain, "days"), "p50"), 1e-9);
         double brought = 0;
         static const char *const times[] = {"rework", "detection", "waiting", "restart"};
         for (int t = 0; t < 4; t++) brought += number(time, times[t]);

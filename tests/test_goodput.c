@@ -76,6 +76,51 @@ TEST(goodput_answers_in_json_with_shares_that_sum_to_one) {
     arena_close(arena);
 }
 
+// One run of many waits for months: the headline is the median, the causes are of the same runs as the mean beside
+// them.
+TEST(days_and_shares_of_work_are_of_one_base_and_the_headline_lies_in_its_range) {
+    const char *line = "goodput --gpus 512 --work 23.51 --model llama-2-70b --spares 0";
+    Arena *arena = arena_open();
+    const Ended *ended = run_command(command_goodput, arena_printf(arena, "%s --json", line));
+    const Json *json = json_read_text(arena, "goodput", ended->out, strlen(ended->out), problems_create(arena));
+    const Json *time = json_get(json, "time");
+    double sum = 0, median = number_at(json, "days", "p50");
+    for (int i = 0; i < time->count; i++) sum += time->items[i].number;
+    EXPECT_NEAR(sum, 1, 1e-9);
+    EXPECT_NEAR(number_at(json, "time", "training"), number_at(json, "goodput", "mean"), 1e-9);
+    EXPECT_NEAR(median * number_at(json, "goodput", "p50"), 23.51, 1e-3);
+    EXPECT(median > number_at(json, "days", "p5") && median < number_at(json, "days", "p95"));
+    const char *said = arena_printf(arena, "done in %.1f days", median);
+    EXPECT_CONTAINS(run_wide(command_goodput, line)->out, said);
+    arena_close(arena);
+}
+
+TEST(best_and_goodput_say_the_same_of_the_same_way) {
+    const char *line = "goodput --gpus 2048 --work 30 --by 33d --model llama-2-70b --spares 0 --checkpoint-every 20min "
+                       "--storage-units 2";
+    Arena *arena = arena_open();
+    const Ended *ended = run_command(command_goodput, arena_printf(arena, "%s --json", line));
+    const Json *plain = json_read_text(arena, "goodput", ended->out, strlen(ended->out), problems_create(arena));
+    double mean = number_at(plain, "days", "mean"), chance = number_at(plain, NULL, "chance_by");
+    double goodput = number_at(plain, "goodput", "p50"), median = number_at(plain, "days", "p50");
+    ended = run_command(command_goodput, arena_printf(arena, "%s --best --json", line));
+    const Json *best =
+        json_get(json_read_text(arena, "best", ended->out, strlen(ended->out), problems_create(arena)), "best");
+    EXPECT_SAME(number_at(best, "days", "mean"), mean);
+    EXPECT_SAME(number_at(best, "days", "p50"), median);
+    EXPECT_SAME(number_at(best, "goodput", "p50"), goodput);
+    EXPECT_SAME(number_at(best, NULL, "chance_by"), chance);
+    arena_close(arena);
+}
+
+// What is not done after four times its work has no days: neither the lead nor a plan names any.
+TEST(work_that_most_runs_leave_undone_is_not_said_to_be_done) {
+    const Ended *ended = run_command(command_goodput, "goodput --gpus 512 --work 10 --node-mtbf 2d --restart 1h "
+                                                      "--spares 64 --repair 1h --runs 40");
+    EXPECT_INT(ended->code, 3);
+    EXPECT_CONTAINS(ended->out, "are not done in 40.0 days, 4 times as long");
+}
+
 TEST(the_same_command_prints_the_same_twice_and_another_seed_something_else) {
     const char *line = "goodput --gpus 256 --work 5 --runs 30 --seed 4";
     Arena *arena = arena_open();
@@ -160,7 +205,7 @@ TEST(a_scenario_with_faults_takes_longer_costs_more_and_says_how_sure_it_is) {
     EXPECT(plain && failing && kept);
     EXPECT(isnan(plain->goodput) && isnan(plain->days_p5));
     EXPECT(failing->goodput > 0.5 && failing->goodput < 0.99);
-    EXPECT_NEAR(failing->days, plain->days / failing->goodput, 0.03); // mean of ratios, ratio of means
+    EXPECT_NEAR(failing->days, plain->days / failing->goodput, 1e-6);
     EXPECT_NEAR(failing->cost_per_run / plain->cost_per_run, failing->days / plain->days, 1e-9);
     EXPECT(failing->days_p5 < failing->days && failing->days < failing->days_p95);
     EXPECT_SAME(failing->step_p50_s, plain->step_p50_s);

@@ -63,7 +63,7 @@ static const double *gpu_hours_of(const Explained *all, const LifeStudy *study, 
 static Gain hours_given_back(const Explained *all, const Gain *gain, const LifeStudy *then, int runs) {
     const LifeStudy *now = &all->now;
     Gain hours = all->asked.spec.work_s > 0 ? paired(now->run_days, then->run_days, runs) : *gain;
-    double scale = all->asked.spec.work_s > 0 ? 24 : 24 * now->days.mean;
+    double scale = all->asked.spec.work_s > 0 ? 24 : 24 * now->days.p50;
     return (Gain){scale * hours.mean, scale * hours.half, scale * hours.low, scale * hours.high, NAN};
 }
 
@@ -85,7 +85,7 @@ static void try_life(Explained *all, const LifeSpec *spec, const Move *move) {
     int runs = then->study.runs < now->runs ? then->study.runs : now->runs;
     if (runs == 0) return;
     Gain gain = paired(then->study.run_goodput, now->run_goodput, runs);
-    then->days = then->study.days.mean;
+    then->days = then->study.days.p50;
     then->hours = hours_given_back(all, &gain, &then->study, runs);
     then->gpu_hours = paired(gpu_hours_of(all, &then->study, spec->spares), gpu_hours_of(all, now, spares), runs);
     LIST_PUSH(all->arena, &all->trials,
@@ -247,7 +247,7 @@ static const OptionSpec *rows(Arena *arena, int *count) {
     OptionSpec *all = options_without(arena, goodput_rows, goodput_row_count, refused, 0, count);
     for (int i = 0; i < *count; i++) {
         if (strcmp(all[i].name, "runs") == 0)
-            all[i].help = "simulated runs, for each change again; default 1000";
+            all[i].help = "simulated runs, for each change again; default as in lockstep goodput";
         else if (strcmp(all[i].name, "price") == 0)
             all[i].help = "of a GPU for an hour, in USD; when left out: the price book's, on demand";
     }

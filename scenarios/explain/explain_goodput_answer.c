@@ -11,7 +11,7 @@
 #define TELLING 0.01 // of the lost hours: less is summed up
 #define SHOWN 0.0005 // of all time: less is 0.0 %
 
-static double hours(const GoodputFound *found, double share) { return share * 24 * found->now->days.mean; }
+static double hours(const GoodputFound *found, double share) { return share * 24 * found->now->days.p50; }
 static double lost_share(const GoodputFound *found) { return 1 - found->now->share[LIFE_TRAINING]; }
 static bool has_work(const GoodputFound *found) { return found->asked->spec.work_s > 0; }
 
@@ -118,7 +118,7 @@ static void add_first(Answer *answer, const GoodputFound *found) {
         answer, "gpu_hours", has_work(found) ? "Saved" : "Given back",
         answer_shown(AS_COUNT, first->life->gpu_hours.mean, gpu_hours_text(arena, first->life->gpu_hours.mean)));
     answer_note(answer, "%s%s%s%s", text_days(arena, first->life->hours.mean / 24),
-                has_work(found) ? " sooner" : arena_printf(arena, " of %s", text_days(arena, found->now->days.mean)),
+                has_work(found) ? " sooner" : arena_printf(arena, " of %s", text_days(arena, found->now->days.p50)),
                 *worth ? "; " : "", worth);
     answer_close(answer);
 }
@@ -167,14 +167,10 @@ static void add_now(Answer *answer, const GoodputFound *found) {
     const LifeStudy *now = found->now;
     answer_range(answer, "goodput", "Now", AS_SHARE, answer_range_of(&now->goodput));
     answer_note(answer, "mean of %s simulated run%s", text_count(arena, now->runs, true), now->runs == 1 ? "" : "s");
-    if (has_work(found)) answer_range(answer, "days", "Done after", AS_DAYS, answer_range_of(&now->days));
+    if (has_work(found)) answer_median(answer, "days", "Done after", AS_DAYS, answer_range_of(&now->days));
     goodput_date(answer, found->asked, now);
     if (!(lost_share(found) > 0)) return;
-    double off = lost_share(found) - (1 - now->goodput.mean);
-    const char *why = fabs(off) < 0.005 ? ""
-                                        : arena_printf(arena, "; %s of all hours, in which long runs count for more",
-                                                       text_percent(arena, lost_share(found)));
-    answer_say(answer, "Lost", "%s of %s%s: %s", hours_text(found, lost_share(found)), hours_text(found, 1), why,
+    answer_say(answer, "Lost", "%s of %s: %s", hours_text(found, lost_share(found)), hours_text(found, 1),
                parts_lost(found));
 }
 

@@ -69,7 +69,7 @@ static const char *price_ends_text(Arena *arena, const PlanSpread *spread) {
 static PlanOutcome middle_of(const PlanStudy *plan, const PlanRow *row, PlanSpread *spread) {
     double factors[FACTOR_COUNT];
     *spread = plan_spread_of(plan->request, row);
-    plan_factors_as_planned(spread, factors);
+    plan_factors_as_planned(factors);
     return plan_outcome(spread, &row->point, factors);
 }
 

@@ -70,14 +70,15 @@ static double fleet_spread(const PlanRequest *request) {
     return rates ? rates->fleet_spread : 0;
 }
 
-// Lives vary for two reasons: their fleet's rate, a factor of the lost time, and chance.
+// Lives vary for two reasons: their fleet's rate, a factor of the lost time, and chance. Days are the median of lives:
+// what is lost is that at the median rate.
 static void split_life(const RecordPoint *point, PlanSpread *spread) {
     double work = point->days_undisturbed;
     if (!(work > 0)) return;
     double beyond = fmax(0, point->days / work - 1);
     spread->stall = fmin(beyond, point->checkpoint_share * point->days / work);
     spread->lost = beyond - spread->stall;
-    double of_fleet = square(spread->lost) * expm1(square(spread->fleet));
+    double of_fleet = square(spread->lost) * exp(square(spread->fleet)) * expm1(square(spread->fleet));
     spread->luck = sqrt(fmax(0, square(point->days_of_chance / work) - of_fleet));
 }
 
@@ -100,7 +101,7 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double step = 0;
     for (int f = 0; f <= FACTOR_RUN; f++) step += spread->step[f] * factors[f];
     step *= step > 0 ? spread->slower : spread->faster;
-    double fleet = exp(spread->fleet * factors[FACTOR_FLEET] - square(spread->fleet) / 2);
+    double fleet = exp(spread->fleet * factors[FACTOR_FLEET]);
     double beyond = spread->stall + spread->lost * fleet + spread->luck * factors[FACTOR_LUCK];
     double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);
     double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
@@ -112,10 +113,9 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
                          .cost = point->cost_per_run * billed * exp(price)};
 }
 
-// Days and cost of a plan are those at the mean rate of failures and the mean lateness, all else at its middle.
-void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]) {
+// Days and cost of a plan are those at the mean lateness, all else at its middle.
+void plan_factors_as_planned(double factors[FACTOR_COUNT]) {
     for (int f = 0; f < FACTOR_COUNT; f++) factors[f] = 0;
-    factors[FACTOR_FLEET] = spread->fleet / 2;
     factors[FACTOR_START] = 1 - exp(-1);
 }
 

@@ -6,9 +6,9 @@
 //     days = days expected x exp(step) x (1 + stall + lost x fleet + luck) / (1 + stall + lost) + start
 //     cost = cost expected x days of the run / days expected x exp(price)
 //
-// step is the predictor's own range, wider above than below; fleet is lognormal with mean 1; stall, lost and luck are
-// those of the lives that were simulated at the rates expected. Of a reservation the days that are billed stand for
-// those of the run (plan_pay.h).
+// step is the predictor's own range, wider above than below; fleet is lognormal with median 1; stall and lost
+// are those of the median life, luck is that of all lives that were simulated at the rates expected. Of a reservation
+// the days that are billed stand for those of the run (plan_pay.h).
 #pragma once
 
 #include "scenarios/plan/plan.h"
@@ -32,10 +32,10 @@ extern const char *const plan_factor_titles[FACTOR_COUNT]; // on screen
 typedef struct PlanSpread {
     double step[FACTOR_RUN + 1]; // of the log of a step; their squares sum to the predictor's
     double faster, slower;       // how many of them the range reaches to either side, over a normal variable's
-    double stall, lost;          // time beyond training's, over it: for checkpoints, and for failures at the mean rate
-    double fleet;                // of the log of that rate
-    double luck;                 // of the time beyond, over training's
-    double price;                // of the log
+    double stall, lost; // time beyond training's, over it: for checkpoints, and for failures at the median rate
+    double fleet;       // of the log of that rate
+    double luck;        // of the time beyond, over training's
+    double price;       // of the log
     double price_least, price_most; // its bounds: the lowest and highest known offer
     double term_days;               // rent is paid for whole ones (plan_pay.h); 0: by the hour
     double start_s, late_s;         // delivery; its mean delay (exponential)
@@ -50,7 +50,7 @@ typedef struct PlanOutcome {
 } PlanOutcome;
 PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, const double factors[FACTOR_COUNT]);
 // With these the outcome is the plan's own days and cost.
-void plan_factors_as_planned(const PlanSpread *spread, double factors[FACTOR_COUNT]);
+void plan_factors_as_planned(double factors[FACTOR_COUNT]);
 
 // All rows' draws, for probabilities and values of information (plan_learn.h).
 typedef struct PlanDraws PlanDraws;

@@ -149,7 +149,7 @@ static void find_swings(const PlanRequest *request, const PlanRow *row, PlanUnkn
     for (int f = 0; f < FACTOR_COUNT; f++) {
         double factors[FACTOR_COUNT];
         PlanSwing swing = {.factor = (PlanFactor)f};
-        plan_factors_as_planned(&spread, factors);
+        plan_factors_as_planned(factors);
         factors[f] = factor_at((PlanFactor)f, 0.05);
         swing.low = plan_outcome(&spread, &row->point, factors);
         factors[f] = factor_at((PlanFactor)f, 0.95);

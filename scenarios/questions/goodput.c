@@ -63,7 +63,7 @@ const OptionSpec goodput_rows[] = {
     {"best", OPTION_FLAG, .of = OF_QUESTION, .help = "spares, interval and storage chosen together, by what the work then costs"},
     {"confidence", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
-    {"runs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "simulated runs; default 1000, with --best 300"},
+    {"runs", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "simulated runs; default 1000, and fewer, but no less than 200, where each is long"},
     {"seed", OPTION_SEED, "N", .of = OF_QUESTION, .help = "of all chance; default 1"},
     PIECES_OPTION,
     {"plot", OPTION_FLAG, .of = OF_QUESTION, .help = "the run of the median goodput as a calendar: what each day or week was spent on"},
@@ -298,13 +298,14 @@ static void read_date(GoodputAsked *asked, const Options *options, Problems *pro
 void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems) {
     read_length(asked, options, problems);
     read_machines(asked, options, problems);
-    asked->runs = read_whole(options, "runs", 1000, MOST_RUNS, problems);
+    asked->runs = read_whole(options, "runs", 1, MOST_RUNS, problems);
     asked->seed = option_seed(options, "seed", 1);
     if (asked->runs < 1) complain(problems, "--runs 0 tells nothing", "for example --runs 1000");
     if (asked->gpus == 0) return;
     read_faults(asked, options, problems);
     read_checkpoint(asked, options, problems);
     read_date(asked, options, problems);
+    if (!option_given(options, "runs")) asked->runs = life_usual_runs(&asked->spec);
 }
 
 const char *goodput_nowhere(const GoodputAsked *asked) {

@@ -28,12 +28,6 @@ static StorageLack lack_of(const GoodputAsked *asked) {
                         asked->storage_units, mtbf(asked));
 }
 
-static double chance_by(const GoodputAsked *asked, const LifeStudy *study) {
-    int kept = 0;
-    for (int i = 0; i < study->runs; i++) kept += study->run_days[i] * 86400 <= asked->by_s;
-    return (double)kept / study->runs;
-}
-
 // ---- The job.
 
 static void add_job(Answer *answer, const GoodputAsked *asked) {
@@ -142,16 +136,25 @@ static const char *losses(const GoodputAsked *asked, const LifeStudy *study) {
         text = arena_printf(asked->arena, "%s%s%s %s", text, *text ? ", " : "", life_time_titles[found],
                             text_percent(asked->arena, study->share[found]));
     }
-    return *text ? text : "hardly anything";
+    if (!*text) return "hardly anything";
+    return asked->spec.work_s > 0 ? arena_printf(asked->arena, "in the mean of the runs %s of their time: %s",
+                                                 text_percent(asked->arena, 1 - study->share[LIFE_TRAINING]), text)
+                                  : text;
 }
 
 static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
     Arena *arena = asked->arena;
-    if (asked->spec.work_s > 0)
-        answer_say(answer, NULL, "%s of training are done in %s (nine runs of ten: %s): %s of the time is training.",
-                   span(asked, asked->spec.work_s), text_days(arena, study->days.mean),
+    if (asked->spec.work_s > 0 && life_mostly_unfinished(study))
+        answer_say(answer, NULL, "%s of training are not done in %s, %d times as long: %s of the time is training.",
+                   span(asked, asked->spec.work_s), text_days(arena, study->days.p50), LIFE_GIVES_UP,
+                   text_percent(arena, study->goodput.p50));
+    else if (asked->spec.work_s > 0)
+        answer_say(answer, NULL,
+                   "%s of training are done in %s in the median run (nine runs of ten: %s): %s of its time is "
+                   "training.",
+                   span(asked, asked->spec.work_s), text_days(arena, study->days.p50),
                    answer_range_text(arena, answer, AS_DAYS, study->days.p5, study->days.p95),
-                   text_percent(arena, study->goodput.mean));
+                   text_percent(arena, study->goodput.p50));
     else
         answer_say(answer, NULL, "%s of the time is training (nine runs of ten: %s).",
                    text_percent(arena, study->goodput.mean),
@@ -161,7 +164,7 @@ static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeStudy 
 void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
     if (!(asked->by_s > 0) || study->runs == 0) return;
     answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", span(asked, asked->by_s)), AS_SHARE,
-                  chance_by(asked, study));
+                  life_chance_by(study, asked->by_s));
     answer_note(answer, "of runs are done");
 }
 
@@ -169,12 +172,13 @@ static void add_figures(Answer *answer, const GoodputAsked *asked, const LifeStu
     answer_number(answer, "runs", NULL, AS_WHOLE, study->runs);
     answer_number(answer, "unfinished", NULL, AS_WHOLE, study->unfinished);
     answer_range(answer, "goodput", "Goodput", AS_SHARE, answer_range_of(&study->goodput));
-    answer_note(answer, "half of the runs have more than %s", text_percent(asked->arena, study->goodput.p50));
+    answer_note(answer, "mean of the runs; half of them have more than %s",
+                text_percent(asked->arena, study->goodput.p50));
     bool differs = study->share[LIFE_SLOW] + study->share[LIFE_SHRUNK] > 0.00005;
     answer_range(answer, "effective_training_time", differs ? "Effective" : NULL, AS_SHARE,
                  answer_range_of(&study->ettr));
     answer_note(answer, "with slow nodes and missing replicas counted as training");
-    answer_range(answer, "days", asked->spec.work_s > 0 ? "Done after" : NULL, AS_DAYS, answer_range_of(&study->days));
+    answer_median(answer, "days", asked->spec.work_s > 0 ? "Done after" : NULL, AS_DAYS, answer_range_of(&study->days));
     goodput_date(answer, asked, study);
     answer_range(answer, "unplanned_stops", "Stops", AS_NUMBER, answer_range_of(&study->stops));
     answer_note(answer, "unplanned%s",
@@ -191,7 +195,7 @@ static void add_causes(Answer *answer, const LifeStudy *study) {
                                            {"lost_share", "time lost", AS_SHARE, 0}};
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_VERBOSE);
-    answer_open(answer, "time", "Where time goes");
+    answer_open(answer, "time", "Where time goes, in the mean of the runs");
     for (int i = 0; i < LIFE_TIME_COUNT; i++)
         answer_number(answer, life_time_names[i], study->share[i] >= 0.00005 ? life_time_titles[i] : NULL, AS_SHARE,
                       study->share[i]);
@@ -212,8 +216,9 @@ void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *
     if (asked->spec.spares > asked->spec.nodes)
         answer_caution(answer, "%d nodes stand by for %d that work", asked->spec.spares, asked->spec.nodes);
     if (study->unfinished > 0)
-        answer_caution(answer, "%d of %d runs had not finished after %.0f days and count as that long",
-                       study->unfinished, study->runs, study->days.max);
+        answer_caution(answer, "%s of %s runs had not finished after %s, %d times the work, and count as that long",
+                       text_count(asked->arena, study->unfinished, true), text_count(asked->arena, study->runs, true),
+                       text_days(asked->arena, study->days.max), LIFE_GIVES_UP);
     if (asked->bytes <= 0)
         answer_caution(answer, "A checkpoint is assumed to take 30 s: --model and --storage, or --checkpoint-stall.");
     if (lacks) answer_caution(answer, "%s", lacks);

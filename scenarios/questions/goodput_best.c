@@ -60,7 +60,7 @@ LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue
     *storage = asked->storage;
     wish.storages = storage;
     wish.storage_count = 1;
-    wish.runs = option_given(options, "runs") ? asked->runs : life_choice_runs(&wish, BEST_WAY_RUNS);
+    wish.runs = asked->runs;
     return wish;
 }
 
@@ -122,13 +122,11 @@ static void add_way(Answer *answer, const GoodputAsked *asked, const LifeWay *wa
     answer_number(answer, "every_s", NULL, AS_SECONDS, way->checkpoint.every_s);
     answer_number(answer, "stall_s", NULL, AS_SECONDS, way->checkpoint.stall_s);
     answer_number(answer, "usd_per_hour", NULL, AS_MONEY, way->price_per_hour);
-    answer_range(answer, "goodput", NULL, AS_SHARE,
-                 (AnswerRange){way->goodput.mean, way->goodput.p5, NAN, way->goodput.p95});
-    if (has_work)
-        answer_range(answer, "days", NULL, AS_DAYS, (AnswerRange){way->days.mean, way->days.p5, NAN, way->days.p95});
+    answer_range(answer, "goodput", NULL, AS_SHARE, answer_range_of(&way->goodput));
+    if (has_work) answer_range(answer, "days", NULL, AS_DAYS, answer_range_of(&way->days));
     if (isfinite(way->cost))
         answer_range(answer, has_work ? "cost_usd" : "cost_usd_per_training_day", NULL, AS_MONEY,
-                     (AnswerRange){way->cost, way->cost_p5, NAN, way->cost_p95});
+                     (AnswerRange){way->cost, way->cost_p5, way->cost_p50, way->cost_p95});
     if (!isnan(way->by_chance)) answer_number(answer, "chance_by", NULL, AS_SHARE, way->by_chance);
 }
 
@@ -159,8 +157,9 @@ static void add_row(Answer *answer, const GoodputAsked *asked, const char *what,
                     const LifeWay *best) {
     bool has_work = asked->spec.work_s > 0, has_date = !isnan(way->by_chance);
     ANSWER_CELLS(answer, what, answer_of(AS_WHOLE, way->spares), storage_of_way(asked, way),
-                 answer_of(AS_SECONDS, way->checkpoint.every_s), answer_of(AS_SHARE, way->goodput.mean),
-                 answer_of(has_work ? AS_NUMBER : AS_NOTHING, way->days.mean));
+                 answer_of(AS_SECONDS, way->checkpoint.every_s),
+                 answer_of(AS_SHARE, has_work ? way->goodput.p50 : way->goodput.mean),
+                 answer_of(has_work ? AS_NUMBER : AS_NOTHING, way->days.p50));
     answer_cell(answer,
                 answer_of_text(
                     has_work ? answer_range_text(asked->arena, answer, AS_NUMBER, way->days.p5, way->days.p95) : NULL));
@@ -175,12 +174,12 @@ static void add_table(Answer *answer, const GoodputAsked *asked, const LifeChoic
     static const AnswerColumn columns[] = {
         {NULL, "way", AS_TEXT, 0},      {NULL, "spares", AS_WHOLE, 0},  {NULL, "storage", AS_TEXT, 2},
         {NULL, "every", AS_SECONDS, 0}, {NULL, "goodput", AS_SHARE, 0}, {NULL, "days", AS_NUMBER, 0},
-        {NULL, "90 %", AS_NUMBER, 3},   {NULL, "in time", AS_SHARE, 0}, {NULL, "cost", AS_MONEY, 0},
+        {NULL, "90 %", AS_NUMBER, 3},   {NULL, "in time", AS_SHARE, 0}, {NULL, "mean cost", AS_MONEY, 0},
         {NULL, "more", AS_MONEY, 4},
     };
     static AnswerColumn of_a_day[sizeof columns / sizeof *columns];
     memcpy(of_a_day, columns, sizeof columns);
-    of_a_day[8].title = "cost/day";
+    of_a_day[8].title = "mean cost/day";
     const LifeWay *best = &choice->best;
     answer_table(answer, NULL, NULL, asked->spec.work_s > 0 ? columns : of_a_day, sizeof columns / sizeof *columns);
     add_row(answer, asked, "best", best, best);
@@ -196,9 +195,12 @@ static void add_table(Answer *answer, const GoodputAsked *asked, const LifeChoic
 static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeWish *wish, const LifeChoice *choice) {
     const LifeWay *best = &choice->best;
     bool dated = wish->by_s > 0 && asked->spec.work_s > 0;
-    answer_say(answer, NULL, "%s: %s %s (nine runs of ten: %s to %s).", words_of_way(asked, best),
-               money(asked, best->cost), asked->spec.work_s > 0 ? "for the work" : "for a day's worth of training",
-               money(asked, best->cost_p5), money(asked, best->cost_p95));
+    answer_say(answer, NULL, "%s: %s%s %s (nine runs of ten: %s to %s), %s in the mean, the least of the ways.",
+               words_of_way(asked, best),
+               asked->spec.work_s > 0 ? arena_printf(asked->arena, "%s and ", text_days(asked->arena, best->days.p50))
+                                      : "",
+               money(asked, best->cost_p50), asked->spec.work_s > 0 ? "for the work" : "for a day's worth of training",
+               money(asked, best->cost_p5), money(asked, best->cost_p95), money(asked, best->cost));
     if (dated)
         answer_say(answer, NULL, "%.0f %% of runs are done by %s%s.", 100 * best->by_chance, span(asked, wish->by_s),
                    choice->keeps_date

@@ -5,8 +5,6 @@
 #include "scenarios/questions/goodput.h"
 #include "sim/base/options.h"
 
-#define BEST_WAY_RUNS 300 // lives of each way in the answer at most, by default
-
 // What is to be chosen among, at which prices. What options do not fix is open. Problems where a price is missing.
 LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue, const Options *options,
                            Problems *problems);

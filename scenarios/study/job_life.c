@@ -9,7 +9,6 @@
 #include "sim/base/random.h"
 #include "sim/system/watch.h"
 
-#define LIVES 200
 #define WITHOUT_LENGTH_S (30 * 86400.0) // of calendar, for a job of unspecified length
 #define Z95 1.6448536269514722          // of the normal distribution
 
@@ -74,11 +73,11 @@ static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, Record
         days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
     }
     Summary summary = summarise(arena, days, study->runs);
-    double longer = study->days.mean / point->days, more_days = study->days.mean - point->days;
+    double longer = study->days.p50 / point->days, more_days = study->days.p50 - point->days;
     point->days_undisturbed = point->days;
     point->days_of_chance = study->days.sd;
     point->checkpoint_share = study->share[LIFE_CHECKPOINT];
-    point->days = study->days.mean;
+    point->days = study->days.p50;
     point->days_p5 = summary.p5;
     point->days_p95 = summary.p95;
     point->cost_per_run += point->cost_per_hour * 24 * more_days;
@@ -95,16 +94,23 @@ static void does_not_run(RecordPoint *point, const char *why, bool beyond_limits
 // False: the point has not run, with the reason.
 static bool live(Arena *arena, const LifeSpec *spec, uint64_t seed, Where where, LifeStudy *study, RecordPoint *point,
                  Problems *problems) {
-    const char *nowhere = life_goes_nowhere(arena, spec, LIVES);
+    int lives = life_usual_runs(spec);
+    const char *nowhere = life_goes_nowhere(arena, spec, lives);
     if (nowhere) {
         does_not_run(point, nowhere, false);
         return false;
     }
-    const char *what = arena_printf(arena, "%d runs of this job", LIVES);
-    bool allowed = watch_allows(life_events(spec) * LIVES, 0, what, "machines that fail less often, or a shorter job",
+    const char *what = arena_printf(arena, "%d runs of this job", lives);
+    bool allowed = watch_allows(life_events(spec) * lives, 0, what, "machines that fail less often, or a shorter job",
                                 where, problems);
-    if (allowed) *study = life_study(arena, spec, LIVES, seed);
-    if (allowed && !study->stopped) return true;
+    if (allowed) *study = life_study(arena, spec, lives, seed);
+    if (allowed && !study->stopped && !life_mostly_unfinished(study)) return true;
+    if (allowed && !study->stopped) {
+        does_not_run(point,
+                     arena_printf(arena, "with its failures it is not done in %d times its training", LIFE_GIVES_UP),
+                     false);
+        return false;
+    }
     watch_tells(where, problems);
     does_not_run(point, problem_at(problems, problem_count(problems) - 1)->text, true);
     return false;
@@ -124,7 +130,7 @@ void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, Record
     spec.horizon_s = has_length ? 0 : WITHOUT_LENGTH_S;
     LifeStudy study;
     if (!live(arena, &spec, seed, where, &study, point, problems)) return;
-    point->goodput = study.goodput.mean;
+    point->goodput = has_length ? study.goodput.p50 : study.goodput.mean;
     point->digest = digest_u64(point->digest, study.digest);
     if (has_length) set_days(arena, &study, seed, point);
 }

@@ -119,6 +119,11 @@ void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit
     answer->noted->range = range;
 }
 
+void answer_median(Answer *answer, const char *key, const char *title, AnswerUnit unit, AnswerRange range) {
+    answer_range(answer, key, title, unit, range);
+    answer->noted->value.number = range.p50;
+}
+
 // ---- Tables.
 
 void answer_table(Answer *answer, const char *key, const char *heading, const AnswerColumn *columns, int count) {

@@ -90,6 +90,8 @@ typedef struct AnswerRange {
 } AnswerRange;
 AnswerRange answer_range_of(const Summary *summary);
 void answer_range(Answer *answer, const char *key, const char *title, AnswerUnit unit, AnswerRange range);
+// Shows the median of it, not the mean.
+void answer_median(Answer *answer, const char *key, const char *title, AnswerUnit unit, AnswerRange range);
 
 // ---- Tables: a list of objects in JSON. A key "goodput.mean" is a member of a member there.
 

@@ -94,7 +94,9 @@ typedef struct LifeRun {
     uint64_t digest;
 } LifeRun;
 
-#define LIFE_GIVES_UP 50                    // times the work
+// Times the work, after which a life is cut and counts as that long: times of repair have a long tail. The same for all
+// questions.
+#define LIFE_GIVES_UP 4
 double life_patience(const LifeSpec *spec); // times the work; default LIFE_GIVES_UP
 
 LifeRun life_run(const LifeSpec *spec, uint64_t seed);
@@ -122,7 +124,8 @@ double life_events(const LifeSpec *spec); // estimated number in one life
 // simulated.
 const char *life_goes_nowhere(Arena *arena, const LifeSpec *spec, int runs);
 
-// Many lives. Shares are of the wall time of each run.
+// Many lives. Shares are means over the runs of each one's share of its own time: they sum to 1, and that of training
+// is the mean goodput. Of work to do, the median of days is the work over the median of goodput.
 typedef struct LifeStudy {
     int runs, unfinished;
     Summary goodput, ettr, days, stops; // ettr: slow nodes and missing replicas count as training; stops: unplanned
@@ -136,6 +139,10 @@ typedef struct LifeStudy {
 } LifeStudy;
 
 LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed);
+// How many lives an answer takes unless the user says: 1000, and fewer, but no less than 200, where each is long.
+int life_usual_runs(const LifeSpec *spec);
+bool life_mostly_unfinished(const LifeStudy *study); // half of the runs or more: no median of their days is known
+double life_chance_by(const LifeStudy *study, double by_s); // share of runs whose work is done by then
 
 // The life whose goodput is the median of the study's, lived once more, in stretches of an hour, six hours, a day, a
 // week, four weeks or a year: the shortest of which there are at most LIFE_MOST_STRETCHES.

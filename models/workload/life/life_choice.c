@@ -18,7 +18,6 @@ enum {
 };
 
 #define SCOUT_EVENTS 1e6 // of all lives of a candidate in the search
-#define FULL_EVENTS 4e6  // of one simulated in full, by default
 #define MISS_COST 2.0
 #define FAR_TOO_DEAR 1.3 // times the cost of the best so far
 
@@ -55,17 +54,11 @@ static CheckpointPlan plan_of(Arena *arena, const LifeWish *wish, const StorageT
     return plan;
 }
 
-static double chance_by(const LifeStudy *study, const LifeSpec *spec, double by_s) {
-    if (!(by_s > 0) || !(spec->work_s > 0)) return NAN;
-    int kept = 0;
-    for (int i = 0; i < study->runs; i++) kept += study->run_days[i] * 86400 <= by_s;
-    return (double)kept / study->runs;
-}
-
 static void set_cost(LifeWay *way, const LifeSpec *spec) {
     double hour = way->price_per_hour, day = 24 * hour;
     bool has_work = spec->work_s > 0;
     way->cost = has_work ? day * way->days.mean : day / way->goodput.mean;
+    way->cost_p50 = has_work ? day * way->days.p50 : day / way->goodput.p50;
     way->cost_p5 = has_work ? day * way->days.p5 : day / way->goodput.p95;
     way->cost_p95 = has_work ? day * way->days.p95 : day / way->goodput.p5;
 }
@@ -80,16 +73,15 @@ static LifeWay live(Arena *arena, const LifeWish *wish, LifeWay way, int runs) {
     LifeSpec spec = wish->spec;
     spec.spares = way.spares;
     spec.checkpoint = way.checkpoint;
-    spec.patience = LIFE_CHOICE_PATIENCE;
     way.price_per_hour = wish->node_price * (spec.nodes + way.spares) +
                          wish->storage_price * paid_units(wish, &way) * way.storage->unit_usd_per_hour;
-    way.cost = way.cost_p5 = way.cost_p95 = INFINITY;
+    way.cost = way.cost_p5 = way.cost_p50 = way.cost_p95 = INFINITY;
     way.by_chance = wish->by_s > 0 && spec.work_s > 0 ? 0 : NAN;
     if (life_goes_nowhere(arena, &spec, runs)) return way;
     LifeStudy study = life_study(arena, &spec, runs, wish->seed);
     way.goodput = study.goodput;
     way.days = study.days;
-    way.by_chance = chance_by(&study, &spec, wish->by_s);
+    if (!isnan(way.by_chance)) way.by_chance = life_chance_by(&study, wish->by_s);
     if (study.unfinished < study.runs) set_cost(&way, &spec);
     return way;
 }
@@ -159,12 +151,7 @@ static double usual_events(const LifeWish *wish) {
     all.write_bytes_per_second *= storage_usual_units(&all, gpus);
     spec.checkpoint = checkpoint_plan(wish->mode, wish->bytes, spec.nodes, wish->node, wish->gpu, &all);
     spec.checkpoint.every_s = wish->every_s > 0 ? wish->every_s : formula_interval(&spec.checkpoint, rate);
-    spec.patience = LIFE_CHOICE_PATIENCE;
     return fmax(1, life_events(&spec));
-}
-
-int life_choice_runs(const LifeWish *wish, int most) {
-    return (int)fmin(most, fmax(most / 5.0, FULL_EVENTS / usual_events(wish)));
 }
 
 // Fewer lives where each of them is long: the longer, the less they differ.
@@ -268,7 +255,6 @@ static bool choose_interval(Search *search, int *at) {
     LifeSpec spec = wish->spec;
     spec.spares = way.spares;
     spec.checkpoint = way.checkpoint;
-    spec.patience = LIFE_CHOICE_PATIENCE;
     int runs = lives_of(wish, INTERVAL_RUNS);
     pick.every_times *= life_best_interval(&spec, runs, wish->seed) / way.checkpoint.every_s;
     return move_to(search, at, pick);
@@ -360,6 +346,13 @@ static Others one_thing_changed(Arena *arena, const LifeWish *wish, const LifeWa
     return others;
 }
 
+// Those that were left as far too dear: what is printed of them is of as many lives as all else.
+static void live_all_in_full(Arena *arena, const LifeWish *wish, Others *others) {
+    for (int i = 0; i < others->count && !watch_stopped(); i++)
+        if (others->items[i].way.goodput.count < wish->runs)
+            others->items[i].way = live(arena, wish, others->items[i].way, wish->runs);
+}
+
 // Corrects errors of few lives: moves to a better candidate simulated in full, until no change is better.
 static Others climb(Arena *arena, const LifeWish *wish, LifeWay *best) {
     for (int round = 1;; round++) {
@@ -367,7 +360,10 @@ static Others climb(Arena *arena, const LifeWish *wish, LifeWay *best) {
         const LifeWay *next = best;
         for (int i = 0; i < others.count; i++)
             if (better(wish, &others.items[i].way, next)) next = &others.items[i].way;
-        if (next == best || round == ROUNDS_MOST || watch_stopped()) return others;
+        if (next == best || round == ROUNDS_MOST || watch_stopped()) {
+            live_all_in_full(arena, wish, &others);
+            return others;
+        }
         *best = *next;
     }
 }

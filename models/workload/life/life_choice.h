@@ -4,9 +4,6 @@
 
 #include "models/workload/life/life.h"
 
-// A job is given up after so many times its work's duration, and counts as that long: repair times have a long tail.
-#define LIFE_CHOICE_PATIENCE 4.0
-
 typedef struct LifeWish {
     LifeSpec spec; // failures and the length; spares and checkpoint are chosen
     CheckpointMode mode;
@@ -37,14 +34,15 @@ typedef struct LifeWay {
     CheckpointPlan checkpoint;
     double price_per_hour; // nodes, spares and storage
     Summary goodput, days;
-    double cost, cost_p5, cost_p95; // of the whole work; of a day's worth of training where a calendar was given
-    double by_chance;               // share of lives that keep the date; NAN: there is none
+    // Of the whole work, or of a day's worth of training where a calendar was given. The mean is what is chosen by.
+    double cost, cost_p5, cost_p50, cost_p95;
+    double by_chance; // share of lives that keep the date; NAN: there is none
 } LifeWay;
 
 // A way that differs from the best in one thing.
 typedef struct LifeOther {
     const char *what; // "no spares", "half the interval"
-    LifeWay way;      // goodput.count is its number of lives: few for a far too expensive one
+    LifeWay way;
 } LifeOther;
 
 typedef struct LifeChoice {
@@ -64,9 +62,6 @@ typedef struct LifeChoice {
 LifeChoice life_choose(Arena *arena, const LifeWish *wish);
 // The same job lived in one given way: spares, units of a storage, and training between checkpoints.
 LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageType *storage, int units, double every_s);
-
-// Number of lives per candidate for the wanted accuracy, at most `most`: fewer where each is long.
-int life_choice_runs(const LifeWish *wish, int most);
 
 // Scales all failures by a factor, but neither planned work nor machines taken back by a provider.
 void life_scale_failures(LifeSpec *spec, double factor);

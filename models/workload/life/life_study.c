@@ -310,6 +310,21 @@ static const LifeRun *live(Arena *arena, const LifeSpec *spec, int runs, uint64_
     return all;
 }
 
+#define USUAL_RUNS 1000
+#define USUAL_EVENTS 2e7 // of all of them, some seconds
+
+int life_usual_runs(const LifeSpec *spec) {
+    return (int)fmin(USUAL_RUNS, fmax(USUAL_RUNS / 5.0, USUAL_EVENTS / fmax(1, life_events(spec))));
+}
+
+bool life_mostly_unfinished(const LifeStudy *study) { return 2 * study->unfinished >= study->runs; }
+
+double life_chance_by(const LifeStudy *study, double by_s) {
+    int kept = 0;
+    for (int i = 0; i < study->runs; i++) kept += study->run_days[i] * 86400 <= by_s;
+    return (double)kept / study->runs;
+}
+
 LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed) {
     CHECK(runs > 0);
     LifeStudy study = {.digest = DIGEST_START};
@@ -324,11 +339,11 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
         ettr[r] = seconds(up) / seconds(run->wall);
         days[r] = seconds(run->wall) / 86400;
         for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
-            study.stops_mean[i] += (double)run->stops[i] / runs;
-            study.lost_share[i] += seconds(run->lost[i]);
+            study.stops_mean[i] += (double)run->stops[i] / done;
+            study.lost_share[i] += seconds(run->lost[i]) / seconds(run->wall) / done;
             if (i < LIFE_UNPLANNED_COUNT) stops[r] += run->stops[i];
         }
-        for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] += seconds(run->spent[i]);
+        for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] += seconds(run->spent[i]) / seconds(run->wall) / done;
         wall += seconds(run->wall);
         unplanned += stops[r];
         study.unfinished += !run->finished;
@@ -338,9 +353,6 @@ LifeStudy life_study(Arena *arena, const LifeSpec *spec, int runs, uint64_t seed
     study.stopped = watch_stopped() != WATCH_GOES_ON;
     study.runs = done;
     if (done == 0) return study;
-    for (int i = 0; i < LIFE_CAUSE_COUNT && done < runs; i++) study.stops_mean[i] *= (double)runs / done;
-    for (int i = 0; i < LIFE_CAUSE_COUNT; i++) study.lost_share[i] /= wall;
-    for (int i = 0; i < LIFE_TIME_COUNT; i++) study.share[i] /= wall;
     study.mttf_s = unplanned > 0 ? wall / unplanned : 0;
     study.goodput = summarise(arena, goodput, done);
     study.ettr = summarise(arena, ettr, done);
