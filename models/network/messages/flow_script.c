@@ -169,10 +169,7 @@ static void forget_touches(Writer *w, const Lane *lane) {
 
 static void give_room(Writer *w, int stream, int ops) {
     FlowStream *list = &w->script.streams[stream];
-    FlowOp *items = arena_room(w->arena, (size_t)(list->count + ops), sizeof *items);
-    for (int i = 0; i < list->count; i++) items[i] = list->items[i];
-    list->items = items;
-    list->room = list->count + ops;
+    LIST_ROOM(w->arena, list, list->count + ops);
 }
 
 // For what most algorithms do: a wait and a send, a receive and its mark, a latency between two marks. Lists that grow

@@ -312,7 +312,10 @@ static FlowSystem make_system(Arena *arena, const FlowPlan *plan, bool by_outlin
     bool goes_on = true;
     WatchPiece piece;
     watch_begin(&piece, "the messages of the collective", n, WATCH_NO_LIMIT);
-    for (int place = 0; place < n && goes_on; place++) goes_on = make_actor(&b, place, &actors[place]);
+    for (int place = 0; place < n && goes_on; place++) {
+        goes_on = make_actor(&b, place, &actors[place]);
+        if (place == 0 && by_outline) message_book_expect(b.messages, n);
+    }
     watch_end(&piece);
     if (!goes_on) return (FlowSystem){.stopped = true};
     System system = {.actors = actors,
