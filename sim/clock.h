@@ -42,8 +42,16 @@ static inline SimTime ticks_nearest(double ticks) {
     SimTime whole = (SimTime)ticks;
     return whole + (ticks - (double)whole >= 0.5);
 }
-static inline SimTime ticks_up(double ticks) { return ticks < 9.2e18 ? (SimTime)ceil(ticks) : SIM_TIME_NEVER; }
-static inline SimTime ticks_down(double ticks) { return ticks < 9.2e18 ? (SimTime)floor(ticks) : SIM_TIME_NEVER; }
+static inline SimTime ticks_up(double ticks) {
+    if (!(ticks < 9.2e18)) return SIM_TIME_NEVER;
+    SimTime whole = (SimTime)ticks;
+    return whole + (ticks > (double)whole);
+}
+static inline SimTime ticks_down(double ticks) {
+    if (!(ticks < 9.2e18)) return SIM_TIME_NEVER;
+    SimTime whole = (SimTime)ticks;
+    return whole - (ticks < (double)whole);
+}
 
 static inline double seconds_from_ticks(SimTime ticks, int64_t ticks_per_second) {
     return (double)ticks / (double)ticks_per_second;

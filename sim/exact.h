@@ -18,7 +18,9 @@ __extension__ typedef __int128 Load; // bytes per second on a link, in units of 
 
 static inline int64_t share_from(double weight_times_fairness) {
     CHECK(weight_times_fairness >= 0);
-    return llround(fmin(weight_times_fairness, SHARE_MOST) * SHARE_UNITS);
+    double units = (weight_times_fairness < SHARE_MOST ? weight_times_fairness : SHARE_MOST) * SHARE_UNITS;
+    int64_t whole = (int64_t)units;
+    return whole + (units - (double)whole >= 0.5);
 }
 
 static inline Load load_from_rate(double bytes_per_second) {
@@ -39,7 +41,8 @@ static inline int64_t level_that_fits(Load left, int64_t share) {
     double guess = ((double)(int64_t)(left >> 64) * 0x1p64 + (double)(uint64_t)left) / (double)share;
     if (guess >= (double)LEVEL_MOST) return LEVEL_MOST;
     int64_t level = (int64_t)guess;
-    while ((Load)level * share > left) level--;
-    while ((Load)(level + 1) * share <= left) level++;
+    Load rest = left - (Load)level * share;
+    for (; rest < 0; rest += share) level--;
+    for (; rest >= share; rest -= share) level++;
     return level;
 }

@@ -166,12 +166,14 @@ bool fluid_start(Fluid *fluid, int32_t channel, const Plan *plan, SimTime now) {
     activity->end = SIM_TIME_NEVER;
     take_links(fluid, channel, plan);
     const Route *route = &fluid->routes.items[channel];
-    soonest_add(fluid->soonest, channel);
+    activity->bound = 0; // it has no place among the others yet
     if (is_alone(fluid, route)) {
         filling_add_alone(fluid->filling, channel);
         set_rate(fluid, channel, now);
+        soonest_add(fluid->soonest, channel);
         return false;
     }
+    soonest_add(fluid->soonest, channel);
     filling_add(fluid->filling, channel);
     return true;
 }

@@ -30,16 +30,18 @@ static void step_on(StreamState *state) {
     state->next++;
 }
 
-static void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
-    if (!run->options->timeline || run->result.interval_count == run->interval_room) return;
+static void add_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
+    if (run->result.interval_count == run->interval_room) return;
     int32_t stream = (int32_t)(state - run->streams) - run->first_stream[state->actor];
     run->intervals[run->result.interval_count++] =
         (Interval){state->actor, (int16_t)stream, op->kind, op->cause, label_at(state), start, end};
 }
 
-// Before time passes on the stream, up to `end`. A transfer began at `begun`.
-static void report_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
-    if (!run->options->tell || end == state->clock) return;
+static inline void keep_interval(Run *run, const StreamState *state, const Op *op, SimTime start, SimTime end) {
+    if (run->options->timeline) add_interval(run, state, op, start, end);
+}
+
+static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end, bool first) {
     bool transfer = op->kind == OP_TRANSFER;
     RunSpan span = {.actor = state->actor,
                     .stream = (int16_t)((int32_t)(state - run->streams) - run->first_stream[state->actor]),
@@ -57,12 +59,18 @@ static void report_span(Run *run, const StreamState *state, const Op *op, SimTim
     run->options->tell(run->options->owner, &span);
 }
 
+// Before time passes on the stream, up to `end`. A transfer began at `begun`.
+static inline void report_span(Run *run, const StreamState *state, const Op *op, SimTime begun, SimTime end,
+                               bool first) {
+    if (run->options->tell && end != state->clock) tell_span(run, state, op, begun, end, first);
+}
+
 static bool is_main(const Run *run, const StreamState *state) {
     return &run->streams[run->first_stream[state->actor]] == state;
 }
 
 // Time passes on a stream until `end`; on the main stream it counts as the operation's cause.
-static void pass_time(Run *run, StreamState *state, const Op *op, SimTime end) {
+static inline void pass_time(Run *run, StreamState *state, const Op *op, SimTime end) {
     if (is_main(run, state))
         run->spent[(int64_t)state->actor * run->system->cause_count + op->cause] += end - state->clock;
     state->clock = end;
@@ -218,18 +226,28 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     return false;
 }
 
+static bool passes_in_parts(const Run *run, const StreamState *state, const Op *routine) {
+    const RoutinePass *passes = run->passes ? run->passes[state->actor] : NULL;
+    return passes && passes[routine->id].in_parts;
+}
+
 // Runs one stream ahead until it must wait or ends.
 static void advance(Run *run, StreamState *state) {
     run->turn++;
     while (state->next < state->stream->count) {
         const Op *op = &state->stream->ops[state->next];
-        if (op->kind == OP_ROUTINE && state->inner == 0) {
-            if (pass_routine(run, state)) continue;
-            if (run->group_slots && stops_for_group(run, state)) return;
+        const Routine *routine = op->kind == OP_ROUTINE ? &state->routines[op->id] : NULL;
+        if (routine) {
+            if (state->inner == 0 && pass_routine(run, state)) continue;
+            if (state->inner == 0 && run->group_slots && stops_for_group(run, state)) return;
+            if (passes_in_parts(run, state, op) && pass_operations(run, state)) continue;
+            op = &routine->ops[state->inner];
         }
-        if (op->kind == OP_ROUTINE && pass_operations(run, state)) continue;
-        if (!do_op(run, state, op_at(state))) return;
-        step_on(state);
+        if (!do_op(run, state, op)) return;
+        state->done++;
+        if (routine && ++state->inner < routine->count) continue;
+        state->inner = 0;
+        state->next++;
     }
     if (run->jitter && state->many->works.sum > 0) {
         const Op *last = &state->stream->ops[state->next - 1];

@@ -67,6 +67,7 @@ typedef struct StreamState {
 #define ROUTINE_CHANNELS 4
 typedef struct RoutinePass {
     bool known, possible;
+    bool in_parts;      // it has transfers that may pass alone
     int32_t overlapped; // that routine, -1 none
     int32_t starts;     // the first mark that it records, -1 none
     int32_t channel_count, channels[ROUTINE_CHANNELS];

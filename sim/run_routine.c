@@ -13,17 +13,32 @@ static int32_t first_record(const Routine *routine) {
     return -1;
 }
 
+// [plan] NULL: others come into the channel's transfers.
+static const SimTime *times_by_itself(const Run *run, int32_t channel) {
+    return run->system->channels[channel].member_count == 1 ? run->channels[channel].alone : NULL;
+}
+
+static bool has_some_alone(const Run *run, const Actor *actor, const Routine *routine) {
+    for (int32_t i = 0; i < routine->count; i++)
+        if (routine->ops[i].kind == OP_TRANSFER && times_by_itself(run, actor->channels[routine->ops[i].slot]))
+            return true;
+    return false;
+}
+
 void open_passes(Arena *arena, Run *run) {
     const System *system = run->system;
     run->passes = ARENA_ARRAY(arena, RoutinePass *, system->actor_count);
+    bool parts = !run->jitter && !run->chain;
     for (int a = 0; a < system->actor_count; a++) {
         int count = system->programs[system->actors[a].program].routine_count;
+        const Routine *routines = system->programs[system->actors[a].program].routines;
         if (!keeps_time(run, &system->actors[a])) continue;
         run->passes[a] = ARENA_ARRAY(arena, RoutinePass, count);
         for (int r = 0; r < count; r++) {
             run->passes[a][r].spent = ARENA_ARRAY(arena, SimTime, system->cause_count);
             run->passes[a][r].overlapped = -1;
-            run->passes[a][r].starts = first_record(&system->programs[system->actors[a].program].routines[r]);
+            run->passes[a][r].starts = first_record(&routines[r]);
+            run->passes[a][r].in_parts = parts && has_some_alone(run, &system->actors[a], &routines[r]);
         }
     }
 }
@@ -116,6 +131,7 @@ static void look_into(Run *run, const StreamState *state, int32_t own, int32_t o
     for (int c = 0; c < run->system->cause_count; c++) spent[c] = 0;
     *pass = (RoutinePass){.known = true,
                           .overlapped = overlapped,
+                          .in_parts = pass->in_parts,
                           .starts = pass->starts,
                           .first_end = -1,
                           .spent = spent,
@@ -251,10 +267,10 @@ typedef struct Passing { // of a routine, as far as it has come
 
 static void turn_to_slot(Run *run, Passing *passing, int32_t slot) {
     int32_t channel = run->system->actors[passing->state->actor].channels[slot];
-    bool by_itself = run->system->channels[channel].member_count == 1;
     passing->slot = slot;
     passing->channel = channel;
-    passing->alone = by_itself ? run->channels[channel].alone : NULL;
+    passing->alone = times_by_itself(run, channel);
+    if (!passing->alone) return;
     passing->carried = fluid_carried(run->fluid, channel);
     passing->until = run->options->uncontended ? SIM_TIME_NEVER : -1;
 }
@@ -327,7 +343,6 @@ static bool pass_one(Run *run, Passing *passing) {
 }
 
 bool pass_operations(Run *run, StreamState *state) {
-    if (!run->passes || !run->passes[state->actor] || run->jitter || run->chain) return false;
     const Routine *routine = &state->routines[state->stream->ops[state->next].id];
     if (routine->ops[state->inner].kind == OP_TAKE) return false;
     bool main = state == &run->streams[run->first_stream[state->actor]];

@@ -1,5 +1,7 @@
 // Seconds and ticks.
+#include "sim/base/random.h"
 #include "sim/clock.h"
+#include "sim/exact.h"
 #include "tests/child.h"
 #include "tests/test.h"
 
@@ -52,4 +54,19 @@ TEST(times_beyond_the_clock_stay_beyond_it) {
     EXPECT_INT(ticks_nearest(2.5), 3);
     EXPECT_INT(ticks_up(2.1), 3);
     EXPECT_INT(ticks_down(2.9), 2);
+}
+
+// As libm rounds, and for shares of links as llround does; up to numbers beyond which all doubles are whole.
+TEST(ticks_and_shares_are_rounded_as_the_library_rounds) {
+    RandomStream random = random_stream(1, "rounding", 0);
+    for (int i = 0; i < 100000; i++) {
+        double number = ldexp(random_uniform(&random), (int)(i % 62)) - (i % 3 == 0 ? 10 : 0);
+        EXPECT_INT(ticks_up(number), (SimTime)ceil(number));
+        EXPECT_INT(ticks_down(number), (SimTime)floor(number));
+        double share = fabs(number) / SHARE_UNITS;
+        EXPECT_INT(share_from(share), llround(fmin(share, SHARE_MOST) * SHARE_UNITS));
+    }
+    EXPECT_INT(share_from(0.49999999999999994 / SHARE_UNITS), 0);
+    EXPECT_INT(share_from(2 * SHARE_MOST), llround(SHARE_MOST * SHARE_UNITS));
+    EXPECT_INT(share_from(4503599627370497.0 / SHARE_UNITS), 4503599627370497);
 }

@@ -28,10 +28,10 @@ typedef struct Chunks { // of one stage, each estimated alone
 static Chunks chunks_of(const Stages *s, int stage) {
     Chunks chunks = {0};
     for (int part = 0; part < s->pipeline.vpp; part++) {
-        BlockMemory newest = {0};
+        MemorySeen seen = {.count = 0};
         int chunk = stage + part * s->pipeline.pp;
         Memory held = memory_of_blocks(s->training, s->first[chunk], s->first[chunk + 1] - 1, s->micro_batch, s->dp,
-                                       s->gpu, &newest);
+                                       s->gpu, &seen);
         for (int i = 0; i < MEMORY_CLASS_COUNT; i++) {
             chunks.sum[i] += held.bytes[i];
             chunks.largest[i] = fmax(chunks.largest[i], held.bytes[i]);
@@ -79,6 +79,17 @@ TEST(chunks_of_a_stage_add_what_they_hold_and_share_what_the_process_has_once) {
                         for (int stage = 0; stage < pp && stages.first; stage++)
                             expect_memory_of_chunks(&stages, stage);
                     }
+    arena_close(bench.arena);
+}
+
+// Every other layer of this model has experts, so that a chunk is not like the one that was looked at before it.
+TEST(a_chunk_of_one_layer_holds_what_its_own_kind_of_layer_holds) {
+    Bench bench = bench_open();
+    const Model *model = bench_model(&bench, "llama-4-maverick");
+    TrainingSpec training = interleaved(model, 8, model->layers / 8, 1);
+    Stages stages = stages_of(bench.arena, &training, 32, bench_gpu(&bench, "A100"));
+    EXPECT(stages.first != NULL);
+    for (int stage = 0; stage < 8 && stages.first; stage++) expect_memory_of_chunks(&stages, stage);
     arena_close(bench.arena);
 }
 

@@ -218,6 +218,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
                                  .unfolded = study->unfolded,
                                  .book = study->book,
                                  .assume_fits = study->assume_fits,
+                                 .surely_fits = study->surely_fits,
                                  .timeline = study->want_timeline,
                                  .step_sigma = study->noise};
     SimulatedStep step = simulate_step(arena, cluster, training, &options, problems);

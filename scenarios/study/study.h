@@ -42,6 +42,7 @@ typedef struct StudySpec {
     bool rails_by_link;  // no shape was given: rails where the link is InfiniBand
     bool unfolded;       // simulate every rank
     bool assume_fits;    // points whose memory estimate exceeds the GPU's too
+    bool surely_fits;    // no points whose memory is not as good as certain to be enough
     bool want_timeline;
     StepBook *book; // of steps on a cluster that many are simulated on; or NULL
     double noise;   // relative 1-sigma of a step from calibration uncertainty and run-to-run noise; 0: computed

@@ -212,9 +212,10 @@ static double samples_per_s_on(Study *study, const PointSpec *point, const Recor
     Problems *ignored = problems_create(study->arena);
     const Cluster *cluster = build_cluster(study, &fewer, ignored);
     if (!cluster) return 0;
-    RecordPoint on_fewer = simulate_training(study->arena, cluster, &fewer.training, study->spec, ignored);
-    bool is_sure = on_fewer.chance_to_run_out <= 1 - MEMORY_FITS, asks = result->chance_to_run_out <= 1 - MEMORY_FITS;
-    return on_fewer.ran && (is_sure || !asks) ? on_fewer.samples_per_s : 0;
+    StudySpec asked = *study->spec;
+    asked.surely_fits = result->chance_to_run_out <= 1 - MEMORY_FITS;
+    RecordPoint on_fewer = simulate_training(study->arena, cluster, &fewer.training, &asked, ignored);
+    return on_fewer.ran ? on_fewer.samples_per_s : 0;
 }
 
 // Against one GPU where that was simulated, else the fewest replicas, doubled until it runs.

@@ -23,3 +23,14 @@
         }                                                                                                              \
         (list)->items[(list)->count++] = (value);                                                                      \
     } while (0)
+
+// For a list whose length is known before it grows: no array of half the length stays behind.
+#define LIST_ROOM(arena, list, most)                                                                                   \
+    do {                                                                                                               \
+        if ((most) > (list)->room) {                                                                                   \
+            void *list_items_ = arena_room((arena), (size_t)(most), sizeof *(list)->items);                            \
+            if ((list)->items) memcpy(list_items_, (list)->items, (size_t)(list)->count * sizeof *(list)->items);      \
+            (list)->items = list_items_;                                                                               \
+            (list)->room = (most);                                                                                     \
+        }                                                                                                              \
+    } while (0)

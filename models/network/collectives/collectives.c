@@ -84,10 +84,11 @@ static Loads kinds_of_loads(Arena *arena, const Network *network, const Loads *l
         .arena = arena, .line_seconds = loads->line_seconds, .longest_line_seconds = loads->longest_line_seconds};
     for (int i = 0; i < loads->count; i++) {
         const Load *load = &loads->items[i];
+        double rate = network_link_rate(network, load->link);
         int k = kinds.count - 1, end = k - MOST_KINDS; // two of a kind do no harm
         while (k >= 0 && k > end &&
                (kinds.items[k].inside != load->inside || kinds.items[k].between != load->between ||
-                network_link_rate(network, kinds.items[k].link) != network_link_rate(network, load->link)))
+                network_link_rate(network, kinds.items[k].link) != rate))
             k--;
         if (k < 0 || k == end) LIST_PUSH(arena, &kinds, *load);
     }

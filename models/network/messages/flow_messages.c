@@ -28,6 +28,14 @@ MessageBook *message_book_create(Arena *arena, LinkBook *links, int places) {
     return book;
 }
 
+void message_book_expect(MessageBook *book, int places) {
+    int connections = book->connections.count;
+    if (connections > INT32_MAX / places) return;
+    connections = connections * places / 2; // both ends see each
+    LIST_ROOM(book->arena, &book->connections, connections);
+    LIST_ROOM(book->arena, &book->channels, connections);
+}
+
 const Channel *message_book_channels(const MessageBook *book, int *count) {
     for (int c = 0; c < book->connections.count; c++)
         CHECK(book->connections.items[c].sent == book->connections.items[c].received);

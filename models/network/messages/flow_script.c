@@ -14,6 +14,7 @@
 typedef struct LaneStreams {
     int peers[STREAM_PEERS];     // sends to a peer: 2 * peer; receives: 2 * peer + 1
     int receivers[STREAM_PEERS]; // number among those that receive
+    int messages[STREAM_PEERS];  // in all
     int turns[STREAM_PEERS];     // messages received so far
     int count, receiver_count;   // then the latencies: a window's worth for each that receives
 } LaneStreams;
@@ -54,8 +55,9 @@ static int stream_in_lane(const FlowPlan *plan, LaneStreams *streams, int peer, 
 static LaneStreams lane_streams(const FlowPlan *plan, const Lane *lane) {
     LaneStreams streams = {.count = 0};
     for (int s = 0; s < lane->count; s++) {
-        if (lane->items[s].to >= 0) stream_in_lane(plan, &streams, lane->items[s].to, false);
-        if (lane->items[s].from >= 0) stream_in_lane(plan, &streams, lane->items[s].from, true);
+        const FlowStep *step = &lane->items[s];
+        if (step->to >= 0) streams.messages[stream_in_lane(plan, &streams, step->to, false)]++;
+        if (step->from >= 0) streams.messages[stream_in_lane(plan, &streams, step->from, true)]++;
     }
     return streams;
 }
@@ -165,8 +167,26 @@ static void forget_touches(Writer *w, const Lane *lane) {
     w->touch_count = 0;
 }
 
+static void give_room(Writer *w, int stream, int ops) {
+    FlowStream *list = &w->script.streams[stream];
+    LIST_ROOM(w->arena, list, list->count + ops);
+}
+
+// For what most algorithms do: a wait and a send, a receive and its mark, a latency between two marks. Lists that grow
+// as they are written would take four times the memory.
+static void make_room_in_lane(Writer *w, const LaneStreams *streams, int first) {
+    int window = w->plan->window > 1 ? w->plan->window : 0;
+    for (int i = 0; i < streams->count; i++) {
+        give_room(w, first + i, 2 * streams->messages[i] + 1);
+        for (int k = 0; k < window && streams->receivers[i] >= 0; k++)
+            give_room(w, first + streams->count + streams->receivers[i] * window + k,
+                      3 * (streams->messages[i] / window + 1));
+    }
+}
+
 static int write_lane(Writer *w, const Lane *lane, int first) {
     LaneStreams streams = lane_streams(w->plan, lane);
+    make_room_in_lane(w, &streams, first);
     int handed = w->script.mark_count, hands = w->script.count - 1;
     if (hands_over(w->plan)) {
         for (int i = 0; i < streams.count; i++) push(w, first + i, (FlowOp){.kind = FLOW_WAIT, .mark = handed});

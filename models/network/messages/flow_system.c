@@ -140,10 +140,12 @@ static Actor actor_of(int32_t program, const int32_t *slots) {
 }
 
 static Actor actor_by_script(Builder *b, Arena *scratch, int place) {
-    FlowScript script = flow_script(scratch, b->plan, place);
+    Arena *written = arena_open(); // a long script is larger than the program
+    FlowScript script = flow_script(written, b->plan, place);
     b->ops_written += (double)script_op_count(&script);
     Place p = {.b = b, .scratch = scratch, .place = place, .before = {.kind = FLOW_WAIT}};
     Program program = program_of(&p, &script);
+    arena_close(written);
     int32_t *slots = ARENA_ARRAY(b->arena, int32_t, p.slots.count);
     if (p.slots.count) memcpy(slots, p.slots.items, (size_t)p.slots.count * sizeof *slots);
     return actor_of(program_book_keep(b->programs, &program), slots);
@@ -306,7 +308,10 @@ static FlowSystem make_system(Arena *arena, const FlowPlan *plan, bool by_outlin
     bool goes_on = true;
     WatchPiece piece;
     watch_begin(&piece, "the messages of the collective", n, WATCH_NO_LIMIT);
-    for (int place = 0; place < n && goes_on; place++) goes_on = make_actor(&b, place, &actors[place]);
+    for (int place = 0; place < n && goes_on; place++) {
+        goes_on = make_actor(&b, place, &actors[place]);
+        if (place == 0 && by_outline) message_book_expect(b.messages, n);
+    }
     watch_end(&piece);
     if (!goes_on) return (FlowSystem){.stopped = true};
     System system = {.actors = actors,

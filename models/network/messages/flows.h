@@ -69,6 +69,8 @@ Plan flow_lone_message(Arena *arena, const Network *network, LinkBook *book, Bac
 // estimate of their number.
 typedef struct MessageBook MessageBook;
 MessageBook *message_book_create(Arena *arena, LinkBook *links, int places);
+// Room for what as many places send and receive as the one whose messages there are so far.
+void message_book_expect(MessageBook *book, int places);
 int32_t message_channel(MessageBook *book, int collective, int from, int to, int tag);
 // The number of the plan with which a SEND or RECEIVE uses its channel, `times` times.
 int32_t message_plan_number(MessageBook *book, const FlowPlan *flow, int32_t channel, const FlowOp *op, int times);

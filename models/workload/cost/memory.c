@@ -198,17 +198,29 @@ static BlockMemory block_memory(Work *work, const TrainingSpec *training, int bl
     return memory;
 }
 
-Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
-                        const Gpu *gpu, BlockMemory *newest) {
+// Most chunks of a pipeline have as many layers, which are alike.
+static bool are_as_seen(const TrainingSpec *training, int first_block, int last_block, int dp, const MemorySeen *seen) {
+    if (last_block - first_block + 1 != seen->count || seen->dp != dp) return false;
+    if (first_block == 0 || last_block == training->model->block_count - 1) return false;
+    for (int block = first_block; block <= last_block; block++)
+        if (!same_block(training, seen->block.block, block)) return false;
+    return true;
+}
+
+static Memory sum_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
+                            const Gpu *gpu, MemorySeen *seen) {
     const Model *model = training->model;
-    CHECK(first_block >= 0 && first_block <= last_block && last_block < model->block_count);
+    BlockMemory *newest = &seen->block;
     Work work = work_of(model, training, micro_batch, NULL);
     double parameters = 0, experts = 0, activations = 0, working = 0, saved = 0, saved_of_experts = 0;
     LargestBlock largest = {0};
     Memory memory = {.capacity = gpu->memory_bytes};
+    bool alike = first_block > 0 && last_block < model->block_count - 1 && !recomputes_some_layers(training);
+    seen->count = 0;
     for (int block = first_block; block <= last_block; block++) {
         bool as_before = same_block(training, newest->block, block) && !recomputes_some_layers(training);
         if (!as_before) *newest = block_memory(&work, training, block, block - (first_block > 0 ? first_block : 1));
+        alike = alike && (as_before || block == first_block);
         double held = newest->parameters.held, spread = newest->parameters.spread;
         parameters += held;
         experts += spread;
@@ -252,7 +264,17 @@ Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_
     memory.bytes[MEMORY_RESERVE] = cost_constant(RESERVE_BYTES);
     memory.outside = cost_constant(RESERVE_BYTES) + communicator_bytes(layout, dp);
     for (int i = 0; i < MEMORY_CLASS_COUNT; i++) memory.peak += memory.bytes[i];
+    seen->count = alike ? last_block - first_block + 1 : 0;
+    seen->dp = dp;
+    seen->blocks = memory;
     return memory;
+}
+
+Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
+                        const Gpu *gpu, MemorySeen *seen) {
+    CHECK(first_block >= 0 && first_block <= last_block && last_block < training->model->block_count);
+    if (are_as_seen(training, first_block, last_block, dp, seen)) return seen->blocks;
+    return sum_of_blocks(training, first_block, last_block, micro_batch, dp, gpu, seen);
 }
 
 static double with_slack(const Memory *memory, double slack) {
@@ -289,9 +311,9 @@ void peak_range(const Memory *memory, double *low, double *high) {
 Memory memory_estimate(const Model *model, const TrainingSpec *training, int first_block, int last_block,
                        double micro_batch, double in_flight, int dp, const Gpu *gpu) {
     TrainingSpec of_model = *training;
-    BlockMemory newest = {0};
+    MemorySeen seen = {.count = 0};
     of_model.model = model;
-    Memory memory = memory_of_blocks(&of_model, first_block, last_block, micro_batch, dp, gpu, &newest);
+    Memory memory = memory_of_blocks(&of_model, first_block, last_block, micro_batch, dp, gpu, &seen);
     memory.peak += memory.bytes[MEMORY_ACTIVATIONS] * (in_flight - 1);
     memory.bytes[MEMORY_ACTIVATIONS] *= in_flight;
     return memory;

@@ -10,9 +10,16 @@ typedef struct BlockMemory {
     GpuParameters parameters;
     double activations, late, working; // bytes
 } BlockMemory;
-// memory_estimate of one micro-batch; `newest` is the block looked at last, of this or of an earlier call.
+// What has been looked at last, of a job on a GPU.
+typedef struct MemorySeen {
+    BlockMemory block;
+    int count; // of consecutive blocks like it, none at an end of the model; 0: none yet
+    int dp;
+    Memory blocks; // of these
+} MemorySeen;
+// memory_estimate of one micro-batch; `seen` is of this or of an earlier call for the same job.
 Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
-                        const Gpu *gpu, BlockMemory *newest);
+                        const Gpu *gpu, MemorySeen *seen);
 
 typedef struct Stages { // of a job
     const TrainingSpec *training;
@@ -21,7 +28,7 @@ typedef struct Stages { // of a job
     int dp;
     double micro_batch;
     const Gpu *gpu;
-    BlockMemory *newest;
+    MemorySeen *seen;
 } Stages;
 
 bool optimizer_is_sharded(const TrainingSpec *training, int dp); // ranks hold a part of its state each

@@ -43,7 +43,7 @@ Memory stage_memory_whole(Arena *arena, const Stages *s, int stage) {
     for (int part = 0; part < pipeline->parts; part++) {
         int chunk = pipeline_chunk(pipeline, stage, part), first = s->first[chunk], last = s->first[chunk + 1] - 1;
         Memory held = memory_of_blocks(s->training, first, last, s->micro_batch, s->dp * pipeline_copies(pipeline),
-                                       s->gpu, s->newest);
+                                       s->gpu, s->seen);
         kept[part] = held.bytes[MEMORY_ACTIVATIONS];
         late[part] = held.late;
         add_chunk(&memory, &held);
@@ -72,7 +72,7 @@ static int stage_count(const TrainingSpec *training, int gpus) {
 
 Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
     Stages s = {.training = training, .dp = replicas_of_job(training, gpus), .gpu = gpu};
-    s.newest = ARENA_NEW(arena, BlockMemory);
+    s.seen = ARENA_NEW(arena, MemorySeen);
     Schedule schedule = training->strategy == STRATEGY_LAYERS ? SCHEDULE_GPIPE : training->schedule;
     s.micro_batch = micro_batch_of_job(training, s.dp);
     s.pipeline = pipeline_of(schedule, stage_count(training, gpus), training->layout.vpp,

@@ -54,7 +54,7 @@ static void weigh_blocks(Arena *arena, Walk *walk) {
     for (int part = 0; part < s->pipeline.parts; part++) {
         int chunk = pipeline_chunk(&s->pipeline, walk->stage, part);
         for (int b = s->first[chunk]; b < s->first[chunk + 1]; b++) {
-            Memory one = memory_of_blocks(s->training, b, b, s->micro_batch, s->dp, s->gpu, s->newest);
+            Memory one = memory_of_blocks(s->training, b, b, s->micro_batch, s->dp, s->gpu, s->seen);
             walk->kept[b] = one.bytes[MEMORY_ACTIVATIONS];
             walk->working[b] = one.bytes[MEMORY_WORKING];
             walk->gradients[b] = one.bytes[MEMORY_GRADIENTS];

@@ -269,6 +269,7 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         step.lowered = lower_shortened(arena, cluster, training, options->book, &folded,
                                        sums && !options->all_micro_batches ? &shorter : NULL, problems);
     if (!step.lowered || (!step_fits(&step) && !options->assume_fits)) return step;
+    if (options->surely_fits && chance_to_run_out(&step.lowered->memory) > 1 - MEMORY_FITS) return step;
     if (training->as_packets) // each rank goes its own way, and links are those of the network
         folded.system = *step.lowered->system;
     else if (options->unfolded)

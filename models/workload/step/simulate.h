@@ -18,6 +18,7 @@ typedef struct SimulationOptions {
     struct StepTrace *trace; // records the first run (step_trace.h); NULL: nothing does
     double give_up_s;        // not run when it surely takes longer than this (0: always run); without draws and anchors
     bool assume_fits;        // run even if the memory estimate exceeds the GPU's
+    bool surely_fits;        // not run unless memory is as good as certain to be enough
     bool all_micro_batches;  // programs have all of them, also where they repeat: slower, the same. For tests
     double step_sigma;       // relative 1-sigma of a step where the user knows it; 0: by cause
 } SimulationOptions;
