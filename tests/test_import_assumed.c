@@ -15,7 +15,7 @@ TEST(a_model_that_is_not_known_is_one_of_its_size) {
     EXPECT_TEXT(word(import, "unread-options"), "1");
     EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
     import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/gpt-neox-3.6b"), &asked); // not of 20 billions
-    EXPECT_TEXT(word(import, "model"), "phi-3-mini");
+    EXPECT_TEXT(word(import, "model"), "open-llama-3b");
     EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked),
                     "which model is");
     EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked),

@@ -291,7 +291,8 @@ static bool is_beside(const char *name) {
         "token file index std clip report project entity prompt text column metrics metric iters temperature data "
         "dataset time resume split shuffle wd gamma tracking recording goodput frequency freq version exp rng comet "
         "mlflow aim swanlab telemetry notify email progress tqdm verbose quiet interval visualize samples generate "
-        "generation checkpoint checkpoints ckpt cosine annealing ";
+        "generation checkpoint checkpoints ckpt cosine annealing out display tag tags notes patience plot "
+        "workdir ";
     bool beside = false;
     for (size_t length; *name; name += length + (name[length] != '\0')) {
         char word[24];
@@ -548,7 +549,8 @@ static bool is_script(const char *path, const char *text) {
     static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
                                           ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
     static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
+    return ends_in_one_of(path, endings) || is_makefile(path) || is_justfile(path) || strncmp(text, "#!", 2) == 0 ||
+           has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
@@ -559,6 +561,8 @@ static void read_script(Reading *r, const char *name, const char *text, size_t b
         read_python(r, name, text, bytes);
     else if (is_makefile(name))
         read_make(r, name, text, bytes);
+    else if (is_justfile(name))
+        read_just(r, name, text, bytes);
     else
         read_shell(r, name, text, bytes);
     launch_choose(r);

@@ -30,6 +30,7 @@ static const Launcher launchers[] = {
     {"torch.distributed.launch", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"determined.launch.torch_distributed", "torchrun", A_SCRIPT, machines_of_ranks},
     {"determined.launch.deepspeed", "deepspeed", A_SCRIPT, machines_of_ranks},
+    {"multiproc.py", "torchrun", A_SCRIPT, machines_of_torchrun}, // of DeepLearningExamples
     {"torchrun_jsc", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"deepspeed", "deepspeed", A_SCRIPT, machines_of_deepspeed},
     {"accelerate", "accelerate", A_SCRIPT, machines_of_accelerate},
@@ -410,6 +411,22 @@ static bool launch_python(Reading *r, const ShellWords *words, int at, Where whe
     return true;
 }
 
+// ray job submit --working-dir DIR --runtime-env-json TEXT -- COMMAND
+static void read_ray(Reading *r, const ShellWords *words, Where where) {
+    int at = 2;
+    for (; at < words->count && strcmp(words->items[at].text, "--") != 0; at++) {
+        const char *word = words->items[at].text, *equals = strchr(word, '=');
+        const char *value = equals ? equals + 1 : at + 1 < words->count ? words->items[at + 1].text : "", *shown;
+        size_t bytes = 0;
+        if (strncmp(word, "--runtime-env-json", 18) == 0) take_ray_environment(r, value, where);
+        if (strcmp(word, "--runtime-env") == 0) value = reading_near(r, value, where, &bytes, &shown);
+        if (strcmp(word, "--runtime-env") == 0 && value) take_ray_environment(r, value, where);
+    }
+    if (at == words->count) at = next_command(words, 2) - 1;
+    ShellWords rest = {words->items + at + 1, words->count - at - 1, words->count - at - 1};
+    if (at + 1 < words->count) launch_words(r, &rest, where);
+}
+
 // What starts something on machines elsewhere, or in a way of its own.
 static bool launch_elsewhere(Reading *r, const ShellWords *words, int at, Where where) {
     const char *base = base_name(words->items[at].text);
@@ -418,6 +435,8 @@ static bool launch_elsewhere(Reading *r, const ShellWords *words, int at, Where 
         read_remote(r, words, strcmp(base, "pdsh") == 0, where);
     else if (is_xpk(words->items[at].text))
         read_xpk(r, words, at + 1, where);
+    else if (first && strcmp(base, "ray") == 0 && words->count > 2 && strcmp(words->items[1].text, "job") == 0)
+        read_ray(r, words, where);
     else if (first && strcmp(base, "torchx") == 0)
         read_torchx(r, words, where);
     else

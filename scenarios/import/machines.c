@@ -358,9 +358,9 @@ void set_slurm(Reading *r) {
     set_number(r, "PBS_NUM_NODES", m->nodes);
     set_number(r, "LSB_NODES", m->nodes);
     const char *array = said_value(&r->machine, "array"); // the first of its tasks
-    set_number(r, "SLURM_ARRAY_TASK_ID", array ? atof(array) : 0);
-    set_number(r, "PBS_ARRAY_INDEX", array ? atof(array) : 0);
-    set_number(r, "SGE_TASK_ID", array ? atof(array) : 0);
+    static const char *const indices[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "SGE_TASK_ID"};
+    for (int i = 0; array && i < 3; i++)
+        shell_set(reading_shell(r), indices[i], arena_printf(r->arena, "%d", atoi(array)), (Where){0}, false);
     static const char *const ranks[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}; // of the script itself
     for (int i = 0; i < 3; i++)
         if (!shell_value(reading_shell(r), ranks[i])) shell_set(reading_shell(r), ranks[i], "0", (Where){0}, false);

@@ -225,8 +225,6 @@ static void take_setting(Python *p, const char *name, const struct Maker *maker,
         p->r->machines.gpu = value->text, p->r->machines.gpu_perhaps = true; // Ray's
     if (holds && value->kind == IS_DICT)
         tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
-    else if (strcmp(maker->section, "lora.") == 0 && strcmp(key, "target_modules") == 0)
-        python_tell(p, "", "lora_target_modules", value, line);
     else if (strstr(name, "DataLoader") && has_told(p, key))
         return;                                   // of those that validate
     else if (strstr(key, "checkpointing_policy")) // whatever blocks it names

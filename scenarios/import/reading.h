@@ -119,6 +119,9 @@ void read_python_settings(Reading *r, const char *file, const char *text, size_t
 const char *read_python_prints(Reading *r, const char *text); // what a few lines print; NULL: it is not known
 bool is_makefile(const char *path);                           // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
+bool is_justfile(const char *path); // read_just.c
+void read_just(Reading *r, const char *file, const char *text, size_t bytes);
+const char *recipe_text(Reading *r, const char *text);       // {{…}} as the shell has it: ${NAME}
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c
@@ -127,6 +130,7 @@ void launch_command(Reading *r, const ShellWords *words, Where where); // launch
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
 void launch_choose(Reading *r);                                          // launch.c
 void read_hostfile(Reading *r, const char *path, Where where);           // machines.c
+void take_ray_environment(Reading *r, const char *text, Where where);    // manifests.c: env_vars of a runtime_env
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL

@@ -112,7 +112,7 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
     const Catalogue *catalogue = catalogue_builtin(r->arena);
     for (int i = 0; i < 2; i++)
         if (strncasecmp(type, heads[i], strlen(heads[i])) == 0) type += strlen(heads[i]);
-    for (int i = 0; i < catalogue->node_count; i++) {
+    for (int i = 0; i < catalogue->node_count && strpbrk(type, "0123456789"); i++) {
         const char *name = strchr(catalogue->nodes[i].name, '-');
         if (name && strlen(type) > 4 && strlen(name + 1) == strlen(type) && letters_within(type, name + 1))
             return &catalogue->nodes[i];
@@ -394,9 +394,9 @@ static void settle_pipeline(Reading *r, Where where) {
 
 static void settle_precision(Reading *r, Where where) {
     const char *mixed = said_value(&r->said, "mixed_precision|trainer.plugins"),
-               *type = said_value(&r->said, "torch_dtype|dtype");
+               *type = said_value(&r->said, "torch_dtype|dtype|trainer.mp");
     if (!heard(r, "precision") && type && (strstr(type, "bfloat16") || strcmp(type, "bf16") == 0))
-        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype")->where);
+        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype|trainer.mp")->where);
     const Said *kind = said_find(&r->said, "dtype");
     if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
         hear(r, "precision", "fp16", kind->where);
@@ -503,11 +503,22 @@ static void add_option(Reading *r, const char *option, const Heard *h) {
     LIST_PUSH(r->arena, &r->import->words, word);
 }
 
+static const char *typed_word(const Reading *r, const char *option) {
+    for (int i = 0; option && i < r->asked->typed_count; i++)
+        if (strcmp(r->asked->typed[i].option, option) == 0 && *r->asked->typed[i].value)
+            return r->asked->typed[i].value;
+    return NULL;
+}
+
 static void add_job_options(Reading *r) {
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; i < job_objects[o].field_count; i++) {
             const Field *field = &job_objects[o].fields[i];
             const Heard *h = field->flag ? heard(r, field->flag) : NULL;
+            const char *typed = typed_word(r, field->flag);
+            const char *name = o == JOB_PARALLEL || !field->varied ? field->name : field->varied;
+            if (o == JOB_OVERLAP) name = arena_printf(r->arena, "overlap_%s", field->name);
+            if (typed) list_line(r, &r->import->job, name, typed, NULL, (Where){0});
             if (!h) continue;
             FieldReader reader = {.arena = r->arena, .problems = r->problems, .catalogue = catalogue_builtin(r->arena)};
             Value value = {.given = true, .written = true, .where = h->where, .number = NAN};
@@ -516,14 +527,26 @@ static void add_job_options(Reading *r) {
                              : field_from_text(&reader, field, job_objects[o].name, h->value, h->where, &value);
             if (!sound) continue;
             add_option(r, field->flag, h);
-            const char *name = o == JOB_PARALLEL || !field->varied ? field->name : field->varied;
-            if (o == JOB_OVERLAP) name = arena_printf(r->arena, "overlap_%s", field->name);
-            list_line(r, &r->import->job, name, h->value, NULL, h->where);
+            if (!typed) list_line(r, &r->import->job, name, h->value, NULL, h->where);
         }
 }
 
+// The library's name; where the files call it otherwise, as they do, and the library's.
+static const char *model_in_job(Reading *r) {
+    const char *ours = r->asked->model ? r->asked->model : heard_text(r, "model"), *said = NULL;
+    for (int i = 0; i < r->import->taken.count; i++)
+        if (r->import->taken.items[i].why && strcmp(r->import->taken.items[i].why, "model") == 0)
+            said = r->import->taken.items[i].value;
+    const char *slash = said ? strrchr(said, '/') : NULL;
+    if (slash && slash[1]) said = slash + 1;
+    bool same = !said || !ours || r->asked->model || strpbrk(ours, "/:") || !is_known(said);
+    for (const char *at = said; at && *at && !same; at++) same = letters_within(ours, at);
+    return same ? ours : arena_printf(r->arena, "%.80s, as %s", said, ours);
+}
+
 static void list_model(Reading *r) {
-    const char *name = heard_text(r, "model");
+    const char *name = r->asked->model ? r->asked->model : heard_text(r, "model");
+    Where where = heard(r, "model") ? heard(r, "model")->where : (Where){0};
     const Model *model = name ? model_named(r->arena, name, NULL, problems_create(r->arena)) : NULL;
     if (!model || !counts_tokens(model)) return;
     const struct {
@@ -539,8 +562,7 @@ static void list_model(Reading *r) {
                  {"top_k", model->experts.per_token}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value > 0)
-            list_line(r, &r->import->job, sizes[i].name, number_text(r, sizes[i].value), NULL,
-                      heard(r, "model")->where);
+            list_line(r, &r->import->job, sizes[i].name, number_text(r, sizes[i].value), NULL, where);
 }
 
 static void list_gpu(Reading *r) {
@@ -573,10 +595,11 @@ void settle(Reading *r, const ImportSoftware *software) {
     settle_software(r, software);
     if (problem_count(r->problems)) return;
     count_unread(r);
+    if (model_in_job(r)) list_line(r, &r->import->job, "model", model_in_job(r), NULL, (Where){0});
     for (int i = 0; i < 4; i++)
         if (heard(r, first[i])) {
             add_option(r, first[i], heard(r, first[i]));
-            if (i != 1 && i != 3)
+            if (i == 2)
                 list_line(r, &r->import->job, first[i], heard_text(r, first[i]), NULL, heard(r, first[i])->where);
         }
     list_gpu(r);

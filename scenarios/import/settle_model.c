@@ -35,53 +35,17 @@ static double billions_of(const char *name) {
     return 0;
 }
 
-// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions.
+// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions. Names of experts' models say those that a token meets.
 static bool is_as_large(const Model *model, const char *said) {
     double billions = billions_of(said);
-    return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
-}
-
-// What is trained on from another model, or is called otherwise, has the other's shape.
-static const char *original_of(Reading *r, const char *name) {
-    static const char *const derived[][2] = {{"deepseek-r1-distill-qwen-", "qwen2.5-"},
-                                             {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
-                                             {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
-                                             {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
-                                             {"olmo-2-1124-", "olmo-2-"},
-                                             {"olmo-2-0325-", "olmo-2-"},
-                                             {"flan-t5-", "t5-v1.1-"},
-                                             {"bloomz-", "bloom-"},
-                                             {"qwq-", "qwen2.5-"},
-                                             {"zephyr-", "mistral-"},
-                                             {"dolly-v2-3b", "pythia-2.8b"},
-                                             {"dolly-v2-7b", "pythia-6.9b"},
-                                             {"dolly-v2-12b", "pythia-12b"},
-                                             {"phi-3.5-mini", "phi-3-mini"},
-                                             {"camembert-base", "roberta-base"},
-                                             {"electra-base", "bert-base"},
-                                             {"electra-large", "bert-large"},
-                                             {"dinov2-", "vit-"},
-                                             {"swin_t", "swin-tiny"},
-                                             {"swin_s", "swin-small"},
-                                             {"swin_b", "swin-base"},
-                                             {"swin_v2_t", "swin-v2-tiny"},
-                                             {"swin_v2_s", "swin-v2-small"},
-                                             {"swin_v2_b", "swin-v2-base"}};
-    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
-        size_t length = strlen(derived[i][0]);
-        bool whole = derived[i][0][length - 1] == '-' || !isalnum((unsigned char)name[strnlen(name, length)]);
-        if (strncasecmp(name, derived[i][0], length) == 0 && whole)
-            return arena_printf(r->arena, "%s%.100s", derived[i][1], name + length);
-    }
-    return name;
+    return billions <= 0 || model->experts.count > 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
 }
 
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 static const char *library_name(Reading *r, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
     const char *slash = strrchr(said, '/');
-    const char *begin = original_of(r, slash && slash[1] ? slash + 1 : said);
-    if (slash && begin != slash + 1) said = begin; // of its size, too
+    const char *begin = slash && slash[1] ? slash + 1 : said;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (file_ends_in(begin, endings[i]))
             begin = arena_printf(r->arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
@@ -89,7 +53,7 @@ static const char *library_name(Reading *r, const char *said) {
         char *name = arena_printf(r->arena, "%.100s", begin);
         while (*name) {
             const Model *model = model_spelt_like(r, name);
-            if (model && is_as_large(model, said)) return model->name;
+            if (model && (billions_of(name) > 0 || is_as_large(model, said))) return model->name;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;
@@ -125,6 +89,18 @@ static const char *missing_of_shape(const Reading *r) {
     return *list ? arena_printf(r->arena, "%s %s", list, strchr(list, ',') ? "are" : "is") : list;
 }
 
+// Of the tokenizer that is named: Llama 2's, or that of a model of the library; NULL: it is neither.
+static const char *vocab_of_tokenizer(Reading *r) {
+    const char *type = said_value(&r->said, "tokenizer_type"),
+               *named = said_value(&r->said, "tokenizer_model|tokenizer_name_or_path|tokenizer_name|data.tokenizer");
+    const char *file = named ? strrchr(named, '/') : NULL; // ".../Llama-2-7b-hf/tokenizer.model"
+    if (file && strncmp(file, "/tokenizer", 10) == 0)
+        named = arena_printf(r->arena, "%.*s", (int)(file - named), named);
+    const char *library = named && is_known(named) ? library_name(r, named) : NULL;
+    if (type && strcasecmp(type, "Llama2Tokenizer") == 0) return "32000";
+    return library ? number_text(r, model_called(r, library)->vocab) : NULL;
+}
+
 static const char *spell_model(Reading *r) {
     if (*missing_of_shape(r)) return NULL;
     double expansion = heard_number(r, "expansion", 0);
@@ -132,6 +108,8 @@ static const char *spell_model(Reading *r) {
         hear_number(r, "ffn", expansion * heard_number(r, "hidden", 0), heard(r, "expansion")->where);
     if (!heard(r, "max_positions") && heard(r, "seq"))
         hear(r, "max_positions", heard_text(r, "seq"), heard(r, "seq")->where);
+    const char *vocab = heard(r, "vocab") ? NULL : vocab_of_tokenizer(r);
+    if (vocab) hear(r, "vocab", vocab, r->machines.where);
     const char *text = "transformer:";
     const char *size;
     for (int i = 0; (size = model_size_name(i)); i++) {
@@ -368,7 +346,8 @@ static const char *model_of_program(Reading *r) {
 // Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
 // NULL.
 static const char *model_as_large(Reading *r, const char *name) {
-    enum { USUAL_WORDS = 160000 }; // more weigh too much in small ones
+    enum { USUAL_WORDS = 160000 };    // more weigh too much in small ones
+    static const double ALIKE = 0.01; // of sizes so near the first counts, which is the more usual
     double wanted = 1e9 * billions_of(name), best = log(4.0 / 3);
     const char *nearest = NULL;
     int count;
@@ -378,7 +357,7 @@ static const char *model_as_large(Reading *r, const char *name) {
         bool fits = model && counts_tokens(model) && model->causal && model->experts.count == 0;
         if (!fits || !model->gated_mlp || !model->rms_norm || model->vocab > USUAL_WORDS) continue;
         double away = fabs(log(model_parameters(model) / wanted));
-        if (away < best) best = away, nearest = model->name;
+        if (away < best - ALIKE) best = away, nearest = model->name;
     }
     return nearest;
 }
