@@ -37,6 +37,21 @@ TEST(a_program_that_python_alone_starts_has_a_gpu) {
     arena_close(arena);
 }
 
+// Of those that CUDA_VISIBLE_DEVICES names every one counts where nothing else says how many.
+TEST(gpus_that_are_visible_are_the_machines_where_nothing_else_is) {
+    static const char *const starts[] = {"torchrun --nproc_per_node gpu", "torchrun --nproc-per-node=auto",
+                                         "accelerate launch --mixed_precision bf16", "deepspeed", "python"};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const char *text = arena_printf(arena,
+                                        "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,2,5\n%s run_clm.py "
+                                        "--model_name_or_path gpt2 --per_device_train_batch_size 4\n",
+                                        starts[i]);
+        EXPECT_TEXT(word(read_as(arena, "x.sh", text, &nothing), "gpus"), "3");
+    }
+    arena_close(arena);
+}
+
 // What schedulers call a GPU, a node that has it, and what is taken where nobody says it.
 TEST(gpus_go_by_their_makers_generations_and_constraints) {
     static const struct {

@@ -89,6 +89,11 @@ static double slots_of(const Reading *r, const char *name, size_t length) {
     return r->machines.per_node;
 }
 
+double visible_gpus(Reading *r) {
+    const char *visible = r->shell ? shell_value(r->shell, "CUDA_VISIBLE_DEVICES") : NULL;
+    return visible && *visible && is_known(visible) ? items_of(visible, "") : 0;
+}
+
 void machines_of_torchrun(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double nodes = number_of(&launch->own, "nnodes"), per_node = number_of(&launch->own, "nproc_per_node");
@@ -96,6 +101,7 @@ void machines_of_torchrun(Reading *r, const Launch *launch) {
     if (nodes > 0) m->nodes = nodes;
     if (per_node > 0) m->per_node = per_node;
     if (!said_find(&launch->own, "nproc_per_node") && (m->per_node <= 0 || m->nodes <= 1)) m->per_node = 1;
+    if (m->per_node <= 0) m->per_node = visible_gpus(r); // "gpu", "auto"
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -126,8 +132,7 @@ void machines_of_deepspeed(Reading *r, const Launch *launch) {
     if (nodes > 0) m->nodes = nodes;
     if (gpus > 0) m->per_node = gpus;
     if (!m->nodes) m->nodes = 1;
-    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
-    if (visible && is_known(visible) && !hosts && !gpus) m->per_node = items_of(visible, "");
+    if (visible_gpus(r) > 0 && !hosts && !gpus) m->per_node = visible_gpus(r);
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -154,10 +159,9 @@ void machines_of_colossalai(Reading *r, const Launch *launch) {
 void machines_of_ranks(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     (void)launch;
-    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
     machines_of_tasks(r);
     if (m->nodes <= 0) m->nodes = 1;
-    if (m->nodes == 1 && visible && *visible && is_known(visible)) m->per_node = items_of(visible, "");
+    if (m->nodes == 1 && visible_gpus(r) > 0) m->per_node = visible_gpus(r);
     if (m->per_node > 0 && m->gpus <= 0) m->gpus = m->nodes * m->per_node;
 }
 
@@ -187,7 +191,7 @@ void machines_of_axolotl(Reading *r, const Launch *launch) {
 // Its options are a table's, as those of its configuration.
 void machines_of_accelerate(Reading *r, const Launch *launch) {
     if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
-        r->machines.nodes = 1;
+        r->machines.nodes = 1, r->machines.per_node = visible_gpus(r) > 0 ? visible_gpus(r) : r->machines.per_node;
     for (int i = 0; i < launch->own.count; i++) {
         const Said *said = &launch->own.items[i];
         said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);

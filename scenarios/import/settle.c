@@ -192,6 +192,9 @@ static void settle_machines(Reading *r) {
         m->gpus = m->per_node = m->per_node > 0 ? m->per_node : node ? node->gpu_count : 8, m->nodes = 1;
         list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus),
                   "all of a machine, whose number nothing says", where);
+    } else if (alone && visible_gpus(r) > 1 && !r->asked->no_machines) {
+        m->gpus = m->per_node = visible_gpus(r), m->nodes = 1;
+        list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus), "those of CUDA_VISIBLE_DEVICES", where);
     } else if (alone && !r->asked->no_machines) {
         m->nodes = m->per_node = m->gpus = 1;
         list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",

@@ -217,8 +217,15 @@ static const char *unset(Shell *shell, const char *name) {
 
 static const char *replaced(Shell *shell, const char *text, const char *from, const char *to, bool all) {
     size_t length = strlen(from);
-    if (length == 0 || strpbrk(from, "*?[")) return *text ? unknown_text : text;
+    bool letters = *from == '?' ? !from[1] : *from == '[' && strchr(from, ']') == from + length - 1; // one of many
+    if (length == 0 || (strpbrk(from, "*?[") && !letters)) return *text ? unknown_text : text;
     Expander e = {.shell = shell};
+    for (bool done = false; letters && *text; text++) {
+        const char letter[] = {*text, '\0'};
+        bool fits = !done && shell_fits(from, letter, 0);
+        put(&e, fits ? to : letter, fits ? strlen(to) : 1);
+        done = done || (fits && !all);
+    }
     for (const char *at; (at = strstr(text, from)) != NULL;) {
         put(&e, text, (size_t)(at - text));
         put(&e, to, strlen(to));
