@@ -489,7 +489,9 @@ void launch_words(Reading *r, const ShellWords *words, Where where) {
     if (words->count == 0) return;
     reading_shell(r);
     for (size_t i = 0; i < sizeof shows / sizeof *shows; i++)
-        if (strcmp(base_name(words->items[0].text), shows[i]) == 0) return;
+        if (strcmp(base_name(words->items[0].text), shows[i]) == 0 &&
+            (words->count < 2 || strcmp(words->items[1].text, "run") != 0)) // "conda run"
+            return;
     SaidList outer = r->step;
     launch_from(r, words, where);
     r->step = outer;

@@ -94,9 +94,27 @@ double visible_gpus(Reading *r) {
     return visible && *visible && is_known(visible) ? items_of(visible, "") : 0;
 }
 
+// More than the scheduler reserves, or than is visible, cannot start.
+static void check_reserved(Reading *r, double nodes, double per_node, Where where) {
+    const struct {
+        double wanted, there;
+        const char *what, *option;
+    } limits[] = {
+        {nodes, number_or(shell_value(r->shell, "SLURM_NNODES"), 0), "machines", "--nnodes"},
+        {per_node, number_or(shell_value(r->shell, "SLURM_GPUS_ON_NODE"), 0), "GPUs a machine", "--nproc_per_node"},
+        {per_node, visible_gpus(r), "GPUs by CUDA_VISIBLE_DEVICES", "--nproc_per_node"}};
+    for (int i = 0; i < 3 && !r->asked->gpus; i++) {
+        if (limits[i].there <= 0 || limits[i].wanted <= limits[i].there) continue;
+        problem_add(r->problems, where, "%s is %.0f, and there are %.0f %s: it cannot start", limits[i].option,
+                    limits[i].wanted, limits[i].there, limits[i].what);
+        problem_hint(r->problems, "numbers must agree; --gpus N says how many there are");
+    }
+}
+
 void machines_of_torchrun(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double nodes = number_of(&launch->own, "nnodes"), per_node = number_of(&launch->own, "nproc_per_node");
+    check_reserved(r, nodes, per_node, launch->where);
     if (said_find(&launch->own, "standalone") || (!said_find(&launch->own, "nnodes") && !m->nodes)) nodes = 1;
     if (nodes > 0) m->nodes = nodes;
     if (per_node > 0) m->per_node = per_node;
@@ -129,7 +147,7 @@ void machines_of_deepspeed(Reading *r, const Launch *launch) {
     const char *exclude = said_value(&launch->own, "exclude");
     if (include && is_known(include)) choose_machines(r, include, false);
     if (exclude && is_known(exclude)) choose_machines(r, exclude, true);
-    if (nodes > 0) m->nodes = nodes;
+    if (nodes > 0 && (r->hosts.count == 0 || nodes < r->hosts.count)) m->nodes = nodes; // the first of them
     if (gpus > 0) m->per_node = gpus;
     if (!m->nodes) m->nodes = 1;
     if (visible_gpus(r) > 0 && !hosts && !gpus) m->per_node = visible_gpus(r);

@@ -165,6 +165,10 @@ static void settle_machines(Reading *r) {
     if (gpus > 0) {
         m->gpus = gpus;
         if (m->nodes > 0) m->per_node = gpus / m->nodes;
+        if (nodes > 0 && fmod(gpus, nodes) != 0) {
+            problem_add(r->problems, heard(r, "gpus")->where, "%g processes do not divide by %g machines", gpus, nodes);
+            problem_hint(r->problems, "numbers must agree");
+        }
     } else if ((per_node > 0 || nodes > 0) && m->per_node > 0) {
         m->gpus = (m->nodes > 0 ? m->nodes : 1) * m->per_node;
     }
@@ -301,6 +305,18 @@ static void settle_deepspeed(Reading *r, Where where) {
                     number_text(r, micro), name_of_key(r, own), heard_text(r, own));
         problem_hint(r->problems, "write \"auto\", or the same number");
     }
+    const Said *steps_said[2] = {NULL}; // by DeepSpeed's file, and by the trainer
+    for (int i = 0; i < r->said.count; i++)
+        if (same_word(r->said.items[i].name, "gradient_accumulation_steps"))
+            steps_said[r->said.items[i].by == BY_COMMAND] = &r->said.items[i];
+    bool of_deepspeed = steps_said[0] && steps_said[0]->where.file && strstr(steps_said[0]->where.file, ".json");
+    if (of_deepspeed && steps_said[1] && atof(steps_said[0]->value) > 0 &&
+        atof(steps_said[0]->value) != atof(steps_said[1]->value)) {
+        problem_add(r->problems, steps_said[0]->where,
+                    "gradient_accumulation_steps is %s here, and %s in the command: DeepSpeed refuses to start",
+                    steps_said[0]->value, steps_said[1]->value);
+        problem_hint(r->problems, "write \"auto\", or the same number");
+    }
     if (micro > 0) hear_number(r, "micro-batch", micro, heard(r, "ds_micro")->where);
     if (accumulation > 0) hear_number(r, "grad-accumulation", accumulation, heard(r, "ds_accumulation")->where);
     double replicas = floor(world_of(r) / layout_of(r)), each = heard_number(r, "micro-batch", 0);
@@ -375,6 +391,11 @@ static void settle_pipeline(Reading *r, Where where) {
     if (heard(r, "pp") && pp < 1) hear(r, "pp", "1", where);
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
     if (layers <= 0 && model) layers = model->layers;
+    if (each > 0 && layers > 0 && pp > 1 && fmod(layers / pp, each) != 0) {
+        problem_add(r->problems, heard(r, "layers_per_virtual_stage")->where,
+                    "%g layers of a stage (%g over %g) do not divide into parts of %g", layers / pp, layers, pp, each);
+        problem_hint(r->problems, "say as many layers of a virtual stage as divide those");
+    }
     if (each > 0 && layers > 0 && pp > 1) hear_number(r, "vpp", fmax(1, floor(layers / pp / each)), where);
     settle_ends(r, layers, pp);
     static const char uneven[] = "pp_partition_method|pipeline_model_parallel_layout|standalone_embedding_stage|"
@@ -395,6 +416,14 @@ static void settle_pipeline(Reading *r, Where where) {
     }
 }
 
+static bool refuses_both(const Reading *r) {
+    static const char *const those[] = {"Hugging Face Trainer", "LLaMA-Factory", "Megatron-LM", "Megatron-DeepSpeed",
+                                        "DeepSpeed"};
+    for (size_t i = 0; i < sizeof those / sizeof *those; i++)
+        if (strcmp(r->import->software, those[i]) == 0) return true;
+    return false;
+}
+
 static void settle_precision(Reading *r, Where where) {
     const char *mixed = said_value(&r->said, "mixed_precision|trainer.plugins"),
                *type = said_value(&r->said, "torch_dtype|dtype|trainer.mp");
@@ -404,6 +433,11 @@ static void settle_precision(Reading *r, Where where) {
     if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
         hear(r, "precision", "fp16", kind->where);
     const Said *engine = said_find(&r->said, "fp8_format|fp8_hybrid|fp8_e4m3"); // Transformer Engine's own words
+    const Said *half = said_find(&r->said, "fp16|fp16.enabled"), *brain = said_find(&r->said, "bf16|bf16.enabled");
+    if (half && brain && says_yes(half->value) && says_yes(brain->value) && refuses_both(r)) {
+        problem_add(r->problems, brain->where, "%s and %s are both on: it refuses to start", half->name, brain->name);
+        problem_hint(r->problems, "one precision can be");
+    }
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
     if (heard(r, "fp8") && engine && !heard(r, "fp8-recipe")) hear(r, "fp8-recipe", "delayed", engine->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
