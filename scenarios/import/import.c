@@ -549,8 +549,7 @@ static bool is_script(const char *path, const char *text) {
     static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
                                           ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
     static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || is_justfile(path) || strncmp(text, "#!", 2) == 0 ||
-           has_one_of(text, marks);
+    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {
@@ -561,8 +560,6 @@ static void read_script(Reading *r, const char *name, const char *text, size_t b
         read_python(r, name, text, bytes);
     else if (is_makefile(name))
         read_make(r, name, text, bytes);
-    else if (is_justfile(name))
-        read_just(r, name, text, bytes);
     else
         read_shell(r, name, text, bytes);
     launch_choose(r);

@@ -119,9 +119,6 @@ void read_python_settings(Reading *r, const char *file, const char *text, size_t
 const char *read_python_prints(Reading *r, const char *text); // what a few lines print; NULL: it is not known
 bool is_makefile(const char *path);                           // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
-bool is_justfile(const char *path); // read_just.c
-void read_just(Reading *r, const char *file, const char *text, size_t bytes);
-const char *recipe_text(Reading *r, const char *text);       // {{…}} as the shell has it: ${NAME}
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c

@@ -109,7 +109,7 @@ void shell_refer(Shell *shell, const char *name, const char *other, Where where)
 const char *shell_joined(Shell *shell, const ShellWords *words, int from) {
     ShellText text = {0};
     for (int i = from; i < words->count; i++) {
-        shell_put(shell, &text, " ", 1);
+        if (i > from) shell_put(shell, &text, " ", 1);
         shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
     }
     return text.over ? "" : shell_letters(&text);

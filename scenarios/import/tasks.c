@@ -33,6 +33,19 @@ static void set_environment(Reading *r, const Json *tree) {
     }
 }
 
+// {{.NAME}}, {{.NAME | default "8"}}, as the shell has it.
+static const char *recipe_text(Reading *r, const char *text) {
+    const char *out = "";
+    for (const char *open, *close; (open = strstr(text, "{{")) && (close = strstr(open, "}}")); text = close + 2) {
+        const char *name = open + 2 + strspn(open + 2, " ."), *usual = strstr(name, "default ");
+        if (usual) usual += 8, usual += strspn(usual, " \"'");
+        bool has = usual && usual < close;
+        out = arena_printf(r->arena, "%s%.*s${%.*s%s%.*s}", out, (int)(open - text), text, (int)strcspn(name, " |}"),
+                           name, has ? ":-" : "", has ? (int)strcspn(usual, " \"'}") : 0, has ? usual : "");
+    }
+    return arena_printf(r->arena, "%s%s", out, text);
+}
+
 static void set_variables(Reading *r, const Json *tree) { // values may name earlier ones
     for (int i = 0; tree && tree->kind == JSON_OBJECT && i < tree->count; i++) {
         const char *value = tree_text(r->arena, &tree->items[i]), *command = text_at(r, &tree->items[i], "sh");
