@@ -237,12 +237,7 @@ bool reading_config(Reading *r, const char *path, Where where) {
 
 // ---- Options of the software.
 
-static bool is_nothing(const char *value) {
-    static const char *const words[] = {"auto", "null", "none", "None", "", "~", "default", "???"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(value, words[i]) == 0) return true;
-    return false;
-}
+static bool is_nothing(const char *value) { return !*value || one_of(value, "auto null none None ~ default ???"); }
 
 static bool is_off(const char *value) {
     char *end;

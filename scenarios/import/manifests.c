@@ -294,23 +294,16 @@ static void read_volcano_job(Reading *r, const Json *job, const Json *documents)
 }
 
 static void take_policies(Reading *r, const Json *job) {
-    static const char *const names[] = {"spec.failurePolicy.maxRestarts",
-                                        "spec.network.enableDNSHostnames",
-                                        "spec.suspend",
-                                        "spec.schedulerName",
-                                        "spec.maxRetry",
-                                        "spec.queue",
-                                        "spec.minAvailable",
-                                        "spec.leaderWorkerTemplate.restartPolicy",
-                                        "spec.elasticPolicy.maxRestarts",
-                                        "spec.runPolicy.cleanPodPolicy",
-                                        "spec.runPolicy.backoffLimit",
-                                        "spec.runPolicy.ttlSecondsAfterFinished",
-                                        "spec.backoffLimit",
-                                        "spec.ttlSecondsAfterFinished",
-                                        "metadata.name"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        note(r, strrchr(names[i], '.') + 1, text_at(r, job, names[i]), tree_at(job, names[i]));
+    static const char names[] =
+        "spec.failurePolicy.maxRestarts spec.network.enableDNSHostnames spec.suspend spec.schedulerName spec.maxRetry "
+        "spec.queue spec.minAvailable spec.leaderWorkerTemplate.restartPolicy spec.elasticPolicy.maxRestarts "
+        "spec.runPolicy.cleanPodPolicy spec.runPolicy.backoffLimit spec.runPolicy.ttlSecondsAfterFinished "
+        "spec.backoffLimit spec.ttlSecondsAfterFinished metadata.name";
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        const char *name = arena_printf(r->arena, "%.*s", (int)strcspn(at, " "), at);
+        note(r, strrchr(name, '.') + 1, text_at(r, job, name), tree_at(job, name));
+        at += strlen(name);
+    }
 }
 
 // SkyPilot: "A100-80GB:8", or {A100-80GB: 8}.

@@ -41,11 +41,9 @@ typedef struct Make {
 static const char unknown[] = {NOT_KNOWN, '\0'};
 
 bool is_makefile(const char *path) {
-    static const char *const names[] = {"Makefile", "makefile", "GNUmakefile", "justfile", "Justfile", ".justfile"};
     const char *slash = strrchr(path, '/');
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(slash ? slash + 1 : path, names[i]) == 0) return true;
-    return file_ends_in(path, ".mk") || file_ends_in(path, ".just");
+    return one_of(slash ? slash + 1 : path, "Makefile makefile GNUmakefile justfile Justfile .justfile") ||
+           file_ends_in(path, ".mk") || file_ends_in(path, ".just");
 }
 
 static Variable *variable_named(Make *m, const char *name) {

@@ -417,11 +417,8 @@ static void settle_pipeline(Reading *r, Where where) {
 }
 
 static bool refuses_both(const Reading *r) {
-    static const char *const those[] = {"Hugging Face Trainer", "LLaMA-Factory", "Megatron-LM", "Megatron-DeepSpeed",
-                                        "DeepSpeed"};
-    for (size_t i = 0; i < sizeof those / sizeof *those; i++)
-        if (strcmp(r->import->software, those[i]) == 0) return true;
-    return false;
+    static const char those[] = "|Hugging Face Trainer|LLaMA-Factory|Megatron-LM|Megatron-DeepSpeed|DeepSpeed|";
+    return strstr(those, arena_printf(r->arena, "|%s|", r->import->software)) != NULL;
 }
 
 static void settle_precision(Reading *r, Where where) {

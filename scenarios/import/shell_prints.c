@@ -401,16 +401,14 @@ static const char *print_joined(Shell *shell, const char *input) {
 const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line) {
     const char *first = word_at(words, 0);
     for (int i = 0; i < words->count; i++)
-        if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0 &&
-            strcmp(first, "cat") != 0 && strcmp(first, "printf") != 0)
-            return NULL;
+        if (!is_known(words->items[i].text) && !one_of(first, "echo sed cat printf")) return NULL;
     if (strcmp(first, "echo") == 0) return print_echo(shell, words);
     if (strcmp(first, "printf") == 0 && strcmp(word_at(words, 1), "-v") != 0) return print_format(shell, words);
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
     if (strcmp(first, "envsubst") == 0)
         return print_substituted(shell, input, words->count > 1 ? words->items[1].text : NULL);
     bool lines = strcmp(first, "sed") == 0 && strcmp(word_at(words, 1), "-n") == 0;
-    if (lines || strcmp(first, "awk") == 0 || strcmp(first, "cut") == 0) return print_fields(shell, words, input, line);
+    if (lines || one_of(first, "awk cut")) return print_fields(shell, words, input, line);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
     if (strcmp(first, "expr") == 0) return print_sum(shell, words);
     bool counts = strcmp(word_at(words, 1), "-c") == 0 && strcmp(word_at(words, 2), ".") == 0;
@@ -423,8 +421,7 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (strcmp(first, "basename") == 0) return print_base(shell, words);
     if (strcmp(first, "head") == 0 || strcmp(first, "tail") == 0) return print_end(shell, words, input, line);
     if (strcmp(first, "tr") == 0) return print_translated(shell, words, input);
-    if (strcmp(first, "grep") == 0 && (strcmp(word_at(words, 1), "-o") == 0 || strcmp(word_at(words, 1), "-oE") == 0))
-        return print_found(shell, words, input);
+    if (strcmp(first, "grep") == 0 && one_of(word_at(words, 1), "-o -oE")) return print_found(shell, words, input);
     if (strcmp(first, "grep") == 0) return print_others(shell, words, input, line);
     if (strcmp(first, "xargs") == 0 && words->count == 1) return print_joined(shell, input);
     if (strcmp(first, "tee") == 0) return input;

@@ -184,12 +184,7 @@ static const char *name_end(const char *at, const char *end) {
 }
 
 // Set by the shell or the scheduler to where the script was started, which is taken to be its own folder.
-static bool is_own_folder(const char *name) {
-    static const char *const names[] = {"PWD", "SLURM_SUBMIT_DIR", "PBS_O_WORKDIR", "LSB_SUBCWD"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
-}
+static bool is_own_folder(const char *name) { return one_of(name, "PWD SLURM_SUBMIT_DIR PBS_O_WORKDIR LSB_SUBCWD"); }
 
 // NULL: not set in sight. Its line in *line.
 static const char *value_of(Shell *shell, const char *name, int *line) {
