@@ -460,15 +460,16 @@ static const ImportSoftware *which_software(const Reading *r) {
 
 // ---- Kinds.
 
-static bool ends_in_one_of(const char *path, const char *const *endings) {
-    for (int i = 0; endings[i]; i++)
-        if (file_ends_in(path, endings[i])) return true;
-    return false;
+static bool ends_in_one_of(const char *path, const char *endings) {
+    const char *dot = strrchr(path, '.');
+    return dot && one_of(dot, endings);
 }
 
-static bool has_one_of(const char *text, const char *const *words) {
-    for (int i = 0; words[i]; i++)
-        if (strstr(text, words[i])) return true;
+static bool has_one_of(const char *text, const char *words) { // with blanks between
+    for (size_t length; *words; words += length + (words[length] != '\0')) {
+        length = strcspn(words, " ");
+        if (memmem(text, strlen(text), words, length)) return true;
+    }
     return false;
 }
 
@@ -524,27 +525,15 @@ static bool is_toml(const char *path, const char *text) {
 
 // JSON is many things: by the words of those who start jobs.
 static bool is_config(const char *path, const char *text) {
-    static const char *const yaml[] = {".yaml", ".yml", NULL};
-    static const char *const words[] = {"\"zero_optimization\"",
-                                        "\"train_micro_batch_size",
-                                        "\"train_batch_size",
-                                        "\"gradient_accumulation",
-                                        "\"per_device_train_batch_size",
-                                        "\"fp16\"",
-                                        "\"bf16\"",
-                                        "\"trainer\"",
-                                        "\"parallelism\"",
-                                        "\"global_batch_size",
-                                        "\"micro_batch_size",
-                                        NULL};
-    return ends_in_one_of(path, yaml) || (file_ends_in(path, ".json") && has_one_of(text, words));
+    static const char words[] =
+        "\"zero_optimization\" \"train_micro_batch_size \"train_batch_size \"gradient_accumulation \"fp16\" \"bf16\" "
+        "\"per_device_train_batch_size \"trainer\" \"parallelism\" \"global_batch_size \"micro_batch_size";
+    return ends_in_one_of(path, ".yaml .yml") || (file_ends_in(path, ".json") && has_one_of(text, words));
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
-                                          ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
-    static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
+    return ends_in_one_of(path, ".sh .sbatch .slurm .bash .py .pbs .lsf .qsub .ipynb") || is_makefile(path) ||
+           strncmp(text, "#!", 2) == 0 || has_one_of(text, "#SBATCH #PBS #BSUB #flux: #COBALT #PJM #OAR");
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {

@@ -588,11 +588,9 @@ static void take_azure(Python *p, const Call *call) {
 
 static bool known_number(const Value *value) { return value && value->kind == IS_NUMBER; }
 
-static bool ends_in_one_of(const char *name, const char *ends) { // each between blanks
+static bool ends_in_one_of(const char *name, const char *ends) {
     const char *dot = strrchr(name, '.');
-    char word[40];
-    snprintf(word, sizeof word, " %.36s ", dot ? dot + 1 : name);
-    return strstr(ends, word);
+    return one_of(dot ? dot + 1 : name, ends);
 }
 
 Value python_call(Python *p, Call *call) {
