@@ -236,6 +236,23 @@ static void settle_machines(Reading *r) {
 
 double world_of(const Reading *r) { return r->machines.gpus; }
 
+// "ds_z3_offload_config.json", "zero2.json" of projects that everybody has and few keep beside: by their names.
+static void settle_deepspeed_by_name(Reading *r) {
+    static const char *const marks[] = {"zero", "stage", "_z"};
+    const Said *said = said_find(&r->said, "deepspeed|deepspeed_config|deepspeed_config_file");
+    const char *slash = said ? strrchr(said->value, '/') : NULL, *name = slash ? slash + 1 : said ? said->value : "";
+    if (!strstr(name, ".json") || heard(r, "zero") || !is_known(name)) return;
+    for (int i = 0; i < 3 && !heard(r, "zero"); i++) {
+        const char *at = strcasestr(name, marks[i]), *digit = at ? at + strlen(marks[i]) : "";
+        digit += strspn(digit, "-_");
+        if (*digit < '0' || *digit > '3') continue;
+        hear(r, "zero", arena_printf(r->arena, "%.1s", digit), said->where);
+        if (strcasestr(name, "offload")) hear(r, "offload_both", "host", said->where);
+        list_line(r, &r->import->missing, said->name, said->value,
+                  arena_printf(r->arena, "it is not beside; taken as ZeRO %.1s by its name", digit), said->where);
+    }
+}
+
 void settle_offload(Reading *r) {
     const Heard *both = heard(r, "offload_both");
     const char *zero = heard_text(r, "zero");
@@ -284,6 +301,7 @@ static void settle_sharding(Reading *r, Where where) {
     }
     const char *distributed = said_value(&r->said, "distributed_type");
     if (distributed && strcmp(distributed, "FSDP") == 0 && !heard(r, "zero")) hear(r, "zero", "3", where);
+    settle_deepspeed_by_name(r);
     settle_offload(r);
 }
 
@@ -430,6 +448,8 @@ static void settle_precision(Reading *r, Where where) {
     if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
         hear(r, "precision", "fp16", kind->where);
     const Said *engine = said_find(&r->said, "fp8_format|fp8_hybrid|fp8_e4m3"); // Transformer Engine's own words
+    const Said *sort = said_find(&r->said, "fp16.type");                        // GPT-NeoX's: 16 bits of which kind
+    if (sort && strstr(sort->value, "bfloat")) hear(r, "precision", "bf16", sort->where);
     const Said *half = said_find(&r->said, "fp16|fp16.enabled"), *brain = said_find(&r->said, "bf16|bf16.enabled");
     if (half && brain && says_yes(half->value) && says_yes(brain->value) && refuses_both(r)) {
         problem_add(r->problems, brain->where, "%s and %s are both on: it refuses to start", half->name, brain->name);
