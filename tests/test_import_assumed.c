@@ -52,6 +52,7 @@ TEST(a_configuration_that_is_not_beside_is_taken_by_its_name) {
     EXPECT_TEXT(word(import, "zero"), "1");
     import = read_as(arena, "x.sh", arena_printf(arena, text, "ds_config.json"), &asked);
     EXPECT_TEXT(word(import, "zero"), "(not said)");
+    EXPECT(lists(&import->open, "--deepspeed"));
     static const char neox[] = "num_layers: 12\nhidden_size: 768\nnum_attention_heads: 12\nseq_length: 2048\n"
                                "pipe_parallel_size: 1\nmodel_parallel_size: 1\n"
                                "fp16: {type: bfloat16, enabled: true}\n";

@@ -336,6 +336,29 @@ static bool was_read(const Reading *r, const char *path) {
     return read || (strchr(path, '.') && r->shell && shell_file(r->shell, path));
 }
 
+static bool ends_in_one_of(const char *path, const char *endings) {
+    const char *dot = strrchr(path, '.');
+    return dot && one_of(dot, endings);
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// A configuration of DeepSpeed or accelerate that is named, and lies nowhere in sight.
+static bool is_absent_config(const Reading *r, const Said *said) {
+    bool of_accelerate = r->program && strncmp(r->program, "accelerate ", 11) == 0;
+    bool names = same_one_of(said->name, "deepspeed deepspeed_config deepspeed_config_file ds_config") ||
+                 (of_accelerate && same_word(said->name, "config_file"));
+    if (!names || !is_known(said->value)) return false;
+    if (!ends_in_one_of(said->value, ".json .yaml .yml") || (r->shell && shell_file(r->shell, said->value)))
+        return false;
+    for (int i = 0; i < r->texts.count; i++)
+        if (strcmp(file_name(r->texts.items[i].file), file_name(said->value)) == 0) return false;
+    return true;
+}
+
 // The first row that means the name; or NULL.
 static const ImportOption *row_of(const ImportOption *table, const char *name) {
     while (table->spelling && !spelling_means(table->spelling, name)) table++;
@@ -376,6 +399,11 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
         bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);
         if (beside && !is_known(said->value))
             list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+        return;
+    }
+    if (is_absent_config(r, said) && !(row && row->effect == TAKEN)) {
+        list_line(r, &r->import->open, said->name, value, "its file is not beside: what it says is not known",
+                  said->where);
         return;
     }
     if (row && row->effect == TAKEN) {
@@ -459,11 +487,6 @@ static const ImportSoftware *which_software(const Reading *r) {
 }
 
 // ---- Kinds.
-
-static bool ends_in_one_of(const char *path, const char *endings) {
-    const char *dot = strrchr(path, '.');
-    return dot && one_of(dot, endings);
-}
 
 static bool has_one_of(const char *text, const char *words) { // with blanks between
     for (size_t length; *words; words += length + (words[length] != '\0')) {

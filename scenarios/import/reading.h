@@ -125,9 +125,9 @@ void launch_words(Reading *r, const ShellWords *words, Where where);   // launch
 void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
-void launch_choose(Reading *r);                                // launch.c
-double visible_gpus(Reading *r);                               // machines.c: by CUDA_VISIBLE_DEVICES; 0: it is not said
-void read_hostfile(Reading *r, const char *path, Where where); // machines.c
+void launch_choose(Reading *r);      // launch.c
+double visible_gpus(Reading *r);     // machines.c: by CUDA_VISIBLE_DEVICES; 0: it is not said
+void read_hostfile(Reading *r, const char *path, Where where);           // machines.c
 void take_ray_environment(Reading *r, const char *text, Where where);    // manifests.c: env_vars of a runtime_env
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
