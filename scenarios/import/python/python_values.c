@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

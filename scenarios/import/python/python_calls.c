@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/import/manifests.h"
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
