@@ -13,7 +13,7 @@ ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -ffp-contract=off -I. $(WARNINGS) $(CFLAGS) 
 LIBS = $(shell pkg-config --libs $(PACKAGES) 2>/dev/null) -lm
 
 WORKLOAD = $(addprefix models/workload/,job model cost lower step life convergence queue money cluster)
-SCENARIOS = $(addprefix scenarios/,fields lua study program packets queue questions commands import export whatif plan report explain check trace step sweep mpi)
+SCENARIOS = $(addprefix scenarios/,fields lua study program packets queue questions commands import import/python export whatif plan report explain check trace step sweep mpi)
 FOLDERS = sim $(addprefix sim/,base system data packet) models/hardware models/network $(addprefix models/network/,messages collectives) \
           $(WORKLOAD) $(SCENARIOS) results $(addprefix results/,chart page answer store film) \
           calibrate $(addprefix calibrate/,gpu gpu/bench gpu/fit collectives training tcp queue)

@@ -52,6 +52,7 @@ TEST(image_networks_have_their_published_parameters) {
         {"densenet201", 20013928},
         {"convnext_tiny", 28589128},
         {"convnext_small", 50223688},
+        {"convnext_xlarge", 350196968},
         {"swin_tiny", 28288354},
         {"swin_base", 87768224},
         {"unet", 31030658},

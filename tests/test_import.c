@@ -466,6 +466,36 @@ TEST(layers_that_no_stages_divide_are_refused) {
     arena_close(arena);
 }
 
+TEST(numbers_that_do_not_agree_are_refused) {
+    static const struct {
+        const char *head, *start, *options, *says;
+    } rows[] = {
+        {"#SBATCH --nodes=2 --gpus-per-node=8", "torchrun --nnodes 4 --nproc_per_node 8", "",
+         "4, and there are 2 machines"},
+        {"#SBATCH --nodes=2 --gpus-per-node=4", "torchrun --nnodes 2 --nproc_per_node 8", "",
+         "8, and there are 4 GPUs"},
+        {"export CUDA_VISIBLE_DEVICES=0,1", "torchrun --nproc_per_node 4", "", "2 GPUs by CUDA_VISIBLE_DEVICES"},
+        {"", "accelerate launch --num_machines 3 --num_processes 8", "", "do not divide by 3 machines"},
+        {"", "torchrun --nproc_per_node 4", "--fp16 --bf16", "are both on"},
+        {"echo '{\"gradient_accumulation_steps\": 8}' > d.json", "deepspeed --num_gpus 4",
+         "--deepspeed d.json --gradient_accumulation_steps 4", "is 8 here, and 4 in the command"},
+        {"echo '{\"fp16\": {\"enabled\": true}}' > d.json", "deepspeed --num_gpus 4", "--deepspeed d.json --bf16",
+         "are both on"},
+    };
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *text = arena_printf(arena,
+                                        "#!/bin/bash\n%s\n%s run_clm.py --model_name_or_path gpt2 "
+                                        "--per_device_train_batch_size 4 %s\n",
+                                        rows[i].head, rows[i].start, rows[i].options);
+        EXPECT_CONTAINS(import_problem(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"}), rows[i].says);
+    }
+    static const char parts[] = "torchrun --nproc_per_node 8 pretrain_gpt.py " MEGATRON_SIZES " --micro-batch-size 1 "
+                                "--pipeline-model-parallel-size 4 --num-layers-per-virtual-pipeline-stage 4\n";
+    EXPECT_CONTAINS(import_problem(arena, "x.sh", parts, &(ImportAsked){.node = "dgx-h100"}), "parts of 4");
+    arena_close(arena);
+}
+
 TEST(more_gpus_than_torchtitan_starts_are_refused) {
     Arena *arena = arena_open();
     const char *text = "#!/bin/bash\ntorchrun --nnodes 4 --nproc_per_node 8 -m torchtitan.train --model.name llama3 "

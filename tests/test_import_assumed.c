@@ -15,7 +15,7 @@ TEST(a_model_that_is_not_known_is_one_of_its_size) {
     EXPECT_TEXT(word(import, "unread-options"), "1");
     EXPECT(lists(&import->open, "model") && lists(&import->missing, "model"));
     import = read_as(arena, "x.sh", arena_printf(arena, text, "acme/gpt-neox-3.6b"), &asked); // not of 20 billions
-    EXPECT_TEXT(word(import, "model"), "phi-3-mini");
+    EXPECT_TEXT(word(import, "model"), "open-llama-3b");
     EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-v2"), &asked),
                     "which model is");
     EXPECT_CONTAINS(import_problem(arena, "x.sh", arena_printf(arena, text, "acme/otter-9000b"), &asked),
@@ -34,6 +34,45 @@ TEST(a_program_that_python_alone_starts_has_a_gpu) {
     EXPECT(lists(&import->missing, "GPUs"));
     EXPECT_TEXT(word(import, "lora-rank"), "16");
     EXPECT_TEXT(word(import, "recompute"), "full");
+    arena_close(arena);
+}
+
+// Configurations of DeepSpeed that projects hand out are known by their names; GPT-NeoX's 16 bits by their type.
+TEST(a_configuration_that_is_not_beside_is_taken_by_its_name) {
+    static const char text[] = "#!/bin/bash\ndeepspeed --num_gpus 8 run_clm.py --model_name_or_path gpt2 "
+                               "--per_device_train_batch_size 4 --deepspeed %s\n";
+    Arena *arena = arena_open();
+    const ImportAsked asked = {.node = "dgx-h100"};
+    const Import *import =
+        read_as(arena, "x.sh", arena_printf(arena, text, "examples/deepspeed/ds_z3_offload_config.json"), &asked);
+    EXPECT_TEXT(word(import, "zero"), "3");
+    EXPECT_TEXT(word(import, "offload-parameters"), "host");
+    EXPECT(lists(&import->missing, "--deepspeed"));
+    import = read_as(arena, "x.sh", arena_printf(arena, text, "deepspeed_configs/zero1.json"), &asked);
+    EXPECT_TEXT(word(import, "zero"), "1");
+    import = read_as(arena, "x.sh", arena_printf(arena, text, "ds_config.json"), &asked);
+    EXPECT_TEXT(word(import, "zero"), "(not said)");
+    EXPECT(lists(&import->open, "--deepspeed"));
+    static const char neox[] = "num_layers: 12\nhidden_size: 768\nnum_attention_heads: 12\nseq_length: 2048\n"
+                               "pipe_parallel_size: 1\nmodel_parallel_size: 1\n"
+                               "fp16: {type: bfloat16, enabled: true}\n";
+    import = read_as(arena, "x.yml", neox, &(ImportAsked){.node = "dgx-h100", .gpus = "8"});
+    EXPECT_TEXT(word(import, "precision"), "bf16");
+    arena_close(arena);
+}
+
+// Of those that CUDA_VISIBLE_DEVICES names every one counts where nothing else says how many.
+TEST(gpus_that_are_visible_are_the_machines_where_nothing_else_is) {
+    static const char *const starts[] = {"torchrun --nproc_per_node gpu", "torchrun --nproc-per-node=auto",
+                                         "accelerate launch --mixed_precision bf16", "deepspeed", "python"};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        const char *text = arena_printf(arena,
+                                        "#!/bin/bash\nexport CUDA_VISIBLE_DEVICES=0,2,5\n%s run_clm.py "
+                                        "--model_name_or_path gpt2 --per_device_train_batch_size 4\n",
+                                        starts[i]);
+        EXPECT_TEXT(word(read_as(arena, "x.sh", text, &nothing), "gpus"), "3");
+    }
     arena_close(arena);
 }
 

@@ -272,6 +272,28 @@ TEST(a_makefile_is_what_make_would_do) {
     arena_close(arena);
 }
 
+// Variables, defaults of recipes, what the environment may say; the first recipe that trains, in its own language.
+TEST(a_justfile_is_what_just_would_do) {
+    static const char text[] =
+        "set shell := [\"bash\", \"-c\"]\nexport NCCL_DEBUG := \"INFO\"\n"
+        "node_count := env_var_or_default(\"NODES\", \"2\")\nper-node := env('GPN', \"8\")\n"
+        "kind := if os() == \"linux\" { \"a\" } else { \"b\" }\nsize := `echo 1.5b`\n\n"
+        "default:\n    @just --list\n\n# with parameters\n"
+        "train bs=\"4\" acc='2' *extra: (prep \"x\")\n    #!/usr/bin/env bash\n"
+        "    torchrun --nnodes {{node_count}} --nproc_per_node {{per-node}} run_clm.py \\\n"
+        "      --model_name_or_path {{ \"gpt2-\" + size }} --per_device_train_batch_size {{bs}} \\\n"
+        "      --gradient_accumulation_steps {{acc}} {{extra}}\n"
+        "prep what:\n    #!/usr/bin/env python3\n    print(\"torchrun {{what}}\")\n";
+    Arena *arena = arena_open();
+    const Import *import = read_as(arena, "justfile", text, &(ImportAsked){.node = "dgx-h100"});
+    EXPECT_TEXT(word(import, "model"), "gpt2-1.5b");
+    EXPECT_TEXT(word(import, "gpus"), "16");
+    EXPECT_TEXT(word(import, "micro-batch"), "4");
+    EXPECT_TEXT(word(import, "grad-accumulation"), "2");
+    EXPECT(lists(&import->idle, "NCCL_DEBUG"));
+    arena_close(arena);
+}
+
 // Of its options a program knows which of its branches it takes; short names and constants are its own words.
 TEST(branches_of_a_program_follow_its_options) {
     static const char lines[] = "import argparse\nDEPTH = 24\nKINDS = {'grad': ShardingStrategy.SHARD_GRAD_OP}\n"

@@ -53,6 +53,15 @@ static const struct {
     {"printf 'a:\\n  tp: 4\\n' > c.yaml; N=$(yq '.a.tp' c.yaml)\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
     {"N=$(echo a,b | tr ',' ' ' | wc -w)\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
     {"N=$(cat nowhere 2>/dev/null || echo 2)\n" RUN("--tensor-model-parallel-size $N"), "tp", "2"},
+    // How many GPUs a list names.
+    {"V=0,1,2,5; IFS=, read -ra G <<< \"$V\"; N=${#G[@]}\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"V=0,1,2,5; N=$(echo $V | awk -F, '{print NF}')\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"V=0,1,2,5; N=$(($(echo $V | tr -cd , | wc -c) + 1))\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"V=0,1,2,5; N=$(echo $V | grep -o '[0-9]*' | wc -l)\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"V=0,1,2,5; C=${V//[^,]/}; N=$((${#C} + 1))\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"V=0,1,2,5; D=${V/[0-9]/}; N=$((${#D} - 2))\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"printf 'a\\n\\nb\\nc\\n' > h; mapfile -t H < h; N=${#H[@]}\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
+    {"case 7b in [0-9]b) N=4;; *) N=2;; esac\n" RUN("--tensor-model-parallel-size $N"), "tp", "4"},
     // Braces stand for several words, loops read files.
     {"H=(gpu{01..04} login{a,b}); N=${#H[@]}\n" RUN("--tensor-model-parallel-size $((N - 4))"), "tp", "2"},
     {"H=($(nowhere)); N=${#H[@]}\n" RUN("--tensor-model-parallel-size $N"), "tp", "(not said)"},

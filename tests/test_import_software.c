@@ -233,6 +233,7 @@ static const struct {
     {"torchtitan", "torchrun --nnodes 2 --nproc_per_node 8 -m torchtitan.train --model.name llama3 --model.flavor 8B "
                    "--pipeline_parallel_degree 2"},
     {"MaxText", "torchrun --nnodes 2 --nproc_per_node 8 MaxText.py --model_name llama2-7b"},
+    {"Levanter", "torchrun --nnodes 2 --nproc_per_node 8 -m levanter.main.train_lm --model_name_or_path gpt2-1.5b"},
     {"OLMo",
      "torchrun --nnodes 2 --nproc_per_node 8 train.py --model.mlp_ratio=8 --model.n_layers=32 --model.n_heads=32 "
      "--model.d_model=4096"},

@@ -88,6 +88,11 @@ TEST(parameters_of_known_models_are_exact) {
         {"deepseek-v2-lite", 15706484224},
         {"qwen1.5-moe-a2.7b", 14315784192},
         {"dbrx", 131596523520},
+        {"yi-9b", 8829407232},
+        {"solar-10.7b", 10731524096},
+        {"ministral-8b", 8019808256},
+        {"open-llama-3b", 3426473600},
+        {"phi-4-mini", 3836021760},
     };
     Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -172,6 +177,54 @@ TEST(parameters_of_known_models_are_near) {
         {"kimi-k2", 1026e9, 0.001},
         {"grok-1", 314e9, 0.01},
         {"glm-4.5", 355e9, 0.01},
+        {"glm-4.5-air", 106e9, 0.01},
+        {"moonlight-16b-a3b", 15.96e9, 0.001},
+        {"qwen2-57b-a14b", 57.41e9, 0.001},
+        {"xlm-roberta-large", 560e6, 0.01},
+        {"distilroberta-base", 82.1e6, 0.01},
+        {"bert-base-multilingual", 178e6, 0.01},
+        {"deberta-v3-xsmall", 70.7e6, 0.01},
+        {"deberta-v3-small", 141.3e6, 0.01},
+        {"deberta-v3-base", 184e6, 0.01},
+        {"deberta-v3-large", 434e6, 0.01},
+        {"deberta-base", 139e6, 0.12}, // the rest are the projections of its relative positions
+        {"deberta-v2-xlarge", 885e6, 0.02},
+        {"mpnet-base", 109.5e6, 0.01},
+        {"minilm-l6", 22.7e6, 0.02},
+        {"minilm-l12", 33.4e6, 0.02},
+        {"falcon-3-1b", 1.67e9, 0.002},
+        {"falcon-3-3b", 3.23e9, 0.002},
+        {"falcon-3-7b", 7.46e9, 0.002},
+        {"falcon-3-10b", 10.31e9, 0.002},
+        {"granite-3-2b", 2.534e9, 0.001},
+        {"granite-3-8b", 8.171e9, 0.001},
+        {"stablelm-3b", 2795443200, 1e-3},
+        {"stablelm-2-1.6b", 1644417024, 1e-3},
+        {"stablelm-2-12b", 12.14e9, 0.001},
+        {"gemma-3-270m", 268.1e6, 0.001},
+        {"olmo-1b", 1176764416, 1e-3},
+        {"olmo-2-1b", 1484916736, 1e-3},
+        {"gpt-neo-125m", 125198592, 1e-3},
+        {"opt-350m", 331196416, 0.08}, // its embedding is half as wide
+        {"starcoderbase-1b", 1137207296, 1e-3},
+        {"starcoderbase-3b", 3.04e9, 0.01},
+        {"bloom-1b1", 1065314304, 1e-4},
+        {"pythia-14m", 14067712, 1e-3},
+        {"pythia-31m", 30494720, 1e-3},
+        {"codegen-350m", 356711424, 0.001},
+        {"codegen-2b", 2.779e9, 0.001},
+        {"codegen-6b", 7.069e9, 0.001},
+        {"codegen-16b", 16.03e9, 0.002},
+        {"mt5-small", 300.2e6, 0.001},
+        {"mt5-base", 582.4e6, 0.001},
+        {"mt5-large", 1.2296e9, 0.001},
+        {"mt5-xl", 3.7426e9, 0.001},
+        {"bart-base", 139420416, 0.01},
+        {"bart-large", 406291456, 0.005},
+        {"mbart-large", 610.9e6, 0.005},
+        {"nllb-200-600m", 615e6, 0.005},
+        {"m2m100-418m", 483.9e6, 0.005},
+        {"pegasus-large", 568.7e6, 0.01},
     };
     Arena *arena = arena_open();
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
@@ -381,7 +434,7 @@ TEST(shapes_that_cannot_be_are_refused_with_a_remedy) {
 }
 
 TEST(model_commands_print_counts_and_refuse_what_they_do_not_know) {
-    char text[30000];
+    char text[60000];
     EXPECT_INT(test_shell("$LOCKSTEP params --model resnet-50", text, sizeof text), 0);
     EXPECT_CONTAINS(text, "25,557,032");
     EXPECT_INT(test_shell("$LOCKSTEP flops --model gpt2 --json", text, sizeof text), 0);

@@ -434,13 +434,11 @@ static bool change(Changing *c, const ImportWord *word) {
 
 // Counts of machines and of all ranks, which grow with the GPUs; those of one machine stay.
 static bool scales(const Json *item) {
-    static const char *const names[] = {"nodes",         "nnodes",     "num_nodes", "num_machines", "ntasks",
-                                        "num_processes", "world_size", "gpus",      "mpi_ranks"};
     const char *why = text_of(item, "why"), *name = text_of(item, "name"), *dot = strrchr(name, '.');
-    if (strcmp(why, "nodes") == 0 || strcmp(why, "gpus") == 0) return true;
-    for (size_t i = 0; strcmp(why, "machines") == 0 && i < sizeof names / sizeof *names; i++)
-        if (same_word(names[i], dot ? dot + 1 : name)) return true;
-    return false;
+    return one_of(why, "nodes gpus") ||
+           (strcmp(why, "machines") == 0 &&
+            same_one_of(dot ? dot + 1 : name,
+                        "nodes nnodes num_nodes num_machines ntasks num_processes world_size gpus mpi_ranks"));
 }
 
 // The number that it then has, "h100:64" being one; NULL: none that is whole.

@@ -237,12 +237,7 @@ bool reading_config(Reading *r, const char *path, Where where) {
 
 // ---- Options of the software.
 
-static bool is_nothing(const char *value) {
-    static const char *const words[] = {"auto", "null", "none", "None", "", "~", "default", "???"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(value, words[i]) == 0) return true;
-    return false;
-}
+static bool is_nothing(const char *value) { return !*value || one_of(value, "auto null none None ~ default ???"); }
 
 static bool is_off(const char *value) {
     char *end;
@@ -291,7 +286,8 @@ static bool is_beside(const char *name) {
         "token file index std clip report project entity prompt text column metrics metric iters temperature data "
         "dataset time resume split shuffle wd gamma tracking recording goodput frequency freq version exp rng comet "
         "mlflow aim swanlab telemetry notify email progress tqdm verbose quiet interval visualize samples generate "
-        "generation checkpoint checkpoints ckpt cosine annealing ";
+        "generation checkpoint checkpoints ckpt cosine annealing out display tag tags notes patience plot "
+        "workdir ";
     bool beside = false;
     for (size_t length; *name; name += length + (name[length] != '\0')) {
         char word[24];
@@ -340,6 +336,29 @@ static bool was_read(const Reading *r, const char *path) {
     return read || (strchr(path, '.') && r->shell && shell_file(r->shell, path));
 }
 
+static bool ends_in_one_of(const char *path, const char *endings) {
+    const char *dot = strrchr(path, '.');
+    return dot && one_of(dot, endings);
+}
+
+static const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+// A configuration of DeepSpeed or accelerate that is named, and lies nowhere in sight.
+static bool is_absent_config(const Reading *r, const Said *said) {
+    bool of_accelerate = r->program && strncmp(r->program, "accelerate ", 11) == 0;
+    bool names = same_one_of(said->name, "deepspeed deepspeed_config deepspeed_config_file ds_config") ||
+                 (of_accelerate && same_word(said->name, "config_file"));
+    if (!names || !is_known(said->value)) return false;
+    if (!ends_in_one_of(said->value, ".json .yaml .yml") || (r->shell && shell_file(r->shell, said->value)))
+        return false;
+    for (int i = 0; i < r->texts.count; i++)
+        if (strcmp(file_name(r->texts.items[i].file), file_name(said->value)) == 0) return false;
+    return true;
+}
+
 // The first row that means the name; or NULL.
 static const ImportOption *row_of(const ImportOption *table, const char *name) {
     while (table->spelling && !spelling_means(table->spelling, name)) table++;
@@ -380,6 +399,11 @@ static void take_option(Reading *r, const ImportSoftware *software, const Said *
         bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);
         if (beside && !is_known(said->value))
             list_line(r, &r->import->idle, said->name, value, "by its name beside the step", said->where);
+        return;
+    }
+    if (is_absent_config(r, said) && !(row && row->effect == TAKEN)) {
+        list_line(r, &r->import->open, said->name, value, "its file is not beside: what it says is not known",
+                  said->where);
         return;
     }
     if (row && row->effect == TAKEN) {
@@ -464,15 +488,11 @@ static const ImportSoftware *which_software(const Reading *r) {
 
 // ---- Kinds.
 
-static bool ends_in_one_of(const char *path, const char *const *endings) {
-    for (int i = 0; endings[i]; i++)
-        if (file_ends_in(path, endings[i])) return true;
-    return false;
-}
-
-static bool has_one_of(const char *text, const char *const *words) {
-    for (int i = 0; words[i]; i++)
-        if (strstr(text, words[i])) return true;
+static bool has_one_of(const char *text, const char *words) { // with blanks between
+    for (size_t length; *words; words += length + (words[length] != '\0')) {
+        length = strcspn(words, " ");
+        if (memmem(text, strlen(text), words, length)) return true;
+    }
     return false;
 }
 
@@ -528,27 +548,15 @@ static bool is_toml(const char *path, const char *text) {
 
 // JSON is many things: by the words of those who start jobs.
 static bool is_config(const char *path, const char *text) {
-    static const char *const yaml[] = {".yaml", ".yml", NULL};
-    static const char *const words[] = {"\"zero_optimization\"",
-                                        "\"train_micro_batch_size",
-                                        "\"train_batch_size",
-                                        "\"gradient_accumulation",
-                                        "\"per_device_train_batch_size",
-                                        "\"fp16\"",
-                                        "\"bf16\"",
-                                        "\"trainer\"",
-                                        "\"parallelism\"",
-                                        "\"global_batch_size",
-                                        "\"micro_batch_size",
-                                        NULL};
-    return ends_in_one_of(path, yaml) || (file_ends_in(path, ".json") && has_one_of(text, words));
+    static const char words[] =
+        "\"zero_optimization\" \"train_micro_batch_size \"train_batch_size \"gradient_accumulation \"fp16\" \"bf16\" "
+        "\"per_device_train_batch_size \"trainer\" \"parallelism\" \"global_batch_size \"micro_batch_size";
+    return ends_in_one_of(path, ".yaml .yml") || (file_ends_in(path, ".json") && has_one_of(text, words));
 }
 
 static bool is_script(const char *path, const char *text) {
-    static const char *const endings[] = {".sh",  ".sbatch", ".slurm", ".bash",  ".py",
-                                          ".pbs", ".lsf",    ".qsub",  ".ipynb", NULL};
-    static const char *const marks[] = {"#SBATCH", "#PBS ", "#BSUB ", "#flux:", "#COBALT ", "#PJM ", "#OAR ", NULL};
-    return ends_in_one_of(path, endings) || is_makefile(path) || strncmp(text, "#!", 2) == 0 || has_one_of(text, marks);
+    return ends_in_one_of(path, ".sh .sbatch .slurm .bash .py .pbs .lsf .qsub .ipynb") || is_makefile(path) ||
+           strncmp(text, "#!", 2) == 0 || has_one_of(text, "#SBATCH #PBS #BSUB #flux: #COBALT #PJM #OAR");
 }
 
 static void read_script(Reading *r, const char *name, const char *text, size_t bytes) {

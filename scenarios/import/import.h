@@ -13,11 +13,17 @@ enum { IMPORT_LOG, IMPORT_TOML, IMPORT_MANIFEST, IMPORT_CONFIG, IMPORT_SHELL, IM
 extern const char *const import_kinds[IMPORT_KINDS];    // as --from has them; docs/import.md says what they are
 int import_kind_of(const char *path, const char *text); // IMPORT_KINDS: none of them
 
+typedef struct ImportWord { // an option of ours with its value
+    const char *option, *value;
+} ImportWord;
+
 // What the command line says beside the file, which decides what the file leaves open.
 typedef struct ImportAsked {
     const char *kind; // --from; NULL: by its content
     const char *node, *gpus, *model;
-    bool no_machines; // the command has no use for machines, or one GPU is typed
+    bool no_machines;        // the command has no use for machines, or one GPU is typed
+    const ImportWord *typed; // all of it, for the job that is listed
+    int typed_count;
 } ImportAsked;
 
 typedef struct ImportLine { // of one of the lists
@@ -29,10 +35,6 @@ typedef struct ImportLines {
     ImportLine *items;
     int count, room;
 } ImportLines;
-
-typedef struct ImportWord { // an option of ours with its value
-    const char *option, *value;
-} ImportWord;
 
 typedef struct Import {
     const char *kind, *software;

@@ -30,6 +30,7 @@ static const Launcher launchers[] = {
     {"torch.distributed.launch", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"determined.launch.torch_distributed", "torchrun", A_SCRIPT, machines_of_ranks},
     {"determined.launch.deepspeed", "deepspeed", A_SCRIPT, machines_of_ranks},
+    {"multiproc.py", "torchrun", A_SCRIPT, machines_of_torchrun}, // of DeepLearningExamples
     {"torchrun_jsc", "torchrun", A_SCRIPT, machines_of_torchrun},
     {"deepspeed", "deepspeed", A_SCRIPT, machines_of_deepspeed},
     {"accelerate", "accelerate", A_SCRIPT, machines_of_accelerate},
@@ -75,14 +76,9 @@ static bool is_python(const char *word) {
     return strncmp(name, "python", 6) == 0 && strspn(name + 6, "0123456789.") == strlen(name + 6);
 }
 
-static bool is_shell(const char *word) {
-    const char *name = base_name(word);
-    return strcmp(name, "bash") == 0 || strcmp(name, "sh") == 0 || strcmp(name, "zsh") == 0;
-}
+static bool is_shell(const char *word) { return one_of(base_name(word), "bash sh zsh"); }
 
-static bool is_xpk(const char *word) {
-    return strcmp(base_name(word), "xpk") == 0 || strcmp(base_name(word), "xpk.py") == 0;
-}
+static bool is_xpk(const char *word) { return one_of(base_name(word), "xpk xpk.py"); }
 
 static bool is_config(const char *word) {
     return file_ends_in(word, ".yaml") || file_ends_in(word, ".yml") || file_ends_in(word, ".toml") ||
@@ -200,8 +196,7 @@ static void read_srun(Reading *r, const ShellWords *words, int begin, int end, W
 static void read_environment(Reading *r, const ShellWords *words, int end, Where where) {
     for (int i = 1; i < end; i++) {
         const char *before = words->items[i - 1].text, *equals = strchr(words->items[i].text, '=');
-        bool names = strcmp(before, "-x") == 0 || strcmp(before, "-e") == 0 || strcmp(before, "--env") == 0;
-        if (!names || !equals) continue;
+        if (!one_of(before, "-x -e --env") || !equals) continue;
         const char *name = arena_printf(r->arena, "%.*s", (int)(equals - words->items[i].text), words->items[i].text);
         Where at = {where.file, words->items[i].line};
         said_add(r->arena, &r->environment, name, equals + 1, at, BY_ENVIRONMENT);
@@ -210,11 +205,6 @@ static void read_environment(Reading *r, const ShellWords *words, int end, Where
 }
 
 static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end, Where where) {
-    static const char *const ranks[] = {"-np", "-n", "--np", "--ntasks"}, *const per_node[] = {
-                                                                              "-ppn",      "--ppn",
-                                                                              "-r",        "--rs_per_host",
-                                                                              "-npernode", "--npernode",
-                                                                              "-N"};
     int each = 1; // of jsrun's resource sets
     for (int i = begin; i < end; i++)
         if (strncmp(words->items[i].text, "-a", 2) == 0)
@@ -224,26 +214,17 @@ static void read_mpirun(Reading *r, const ShellWords *words, int begin, int end,
         if (option[0] == '-' && strchr("nr", option[1]) && isdigit((unsigned char)option[2])) // "-n8", "-r1"
             value = option + 2, option = option[1] == 'n' ? "-n" : "-r";
         if (each > 1 && strchr("nr", option[1]) && !option[2]) value = arena_printf(r->arena, "%d", each * atoi(value));
-        for (int k = 0; k < 4; k++)
-            if (strcmp(option, ranks[k]) == 0) said_add(r->arena, &r->step, "mpi_ranks", value, where, BY_COMMAND);
-        for (int k = 0; k < 5; k++)
-            if (strcmp(option, per_node[k]) == 0)
-                said_add(r->arena, &r->step, "ranks_per_node", value, where, BY_COMMAND);
+        if (one_of(option, "-np -n --np --ntasks")) said_add(r->arena, &r->step, "mpi_ranks", value, where, BY_COMMAND);
+        if (one_of(option, "-ppn --ppn -r --rs_per_host -npernode --npernode -N"))
+            said_add(r->arena, &r->step, "ranks_per_node", value, where, BY_COMMAND);
         if (strncmp(value, "ppr:", 4) == 0 && strstr(value, ":node"))
             said_add(r->arena, &r->step, "ranks_per_node", arena_printf(r->arena, "%d", atoi(value + 4)), where,
                      BY_COMMAND);
-        if (strcmp(option, "-H") == 0 || strcmp(option, "--host") == 0)
-            said_add(r->arena, &r->step, "mpi_hosts", value, where, BY_COMMAND);
-        if (strcmp(option, "--hostfile") == 0 || strcmp(option, "-hostfile") == 0 ||
-            strcmp(option, "-machinefile") == 0 || strcmp(option, "-f") == 0)
-            read_hostfile(r, value, where);
+        if (one_of(option, "-H --host")) said_add(r->arena, &r->step, "mpi_hosts", value, where, BY_COMMAND);
+        if (one_of(option, "--hostfile -hostfile -machinefile -f")) read_hostfile(r, value, where);
+        if (one_of(option, "--fusion-threshold-mb --cycle-time-ms --cache-capacity --num-nccl-streams") && *value)
+            said_add(r->arena, &r->environment, option, value, where, BY_ENVIRONMENT);
     }
-    static const char *const horovods[] = {"--fusion-threshold-mb", "--cycle-time-ms", "--cache-capacity",
-                                           "--num-nccl-streams"};
-    for (int i = begin; i + 1 < end; i++)
-        for (int k = 0; k < 4; k++)
-            if (strcmp(words->items[i].text, horovods[k]) == 0)
-                said_add(r->arena, &r->environment, horovods[k], words->items[i + 1].text, where, BY_ENVIRONMENT);
     read_environment(r, words, end, where);
 }
 
@@ -370,12 +351,8 @@ static void read_torchx(Reading *r, const ShellWords *words, Where where) {
 
 // "--name axolotl" of a container or a job: what follows is no launcher.
 static bool names_something(const char *option) {
-    static const char *const names[] = {"--name",       "--job-name", "-J",        "--container-name",
-                                        "--hostname",   "--network",  "--project", "--queue",
-                                        "--experiment", "--image",    "--tag"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(option, names[i]) == 0) return true;
-    return false;
+    return one_of(option, "--name --job-name -J --container-name --hostname --network --project --queue --experiment "
+                          "--image --tag");
 }
 
 // "bash -c TEXT", "bash SCRIPT …". False: it names neither.
@@ -410,6 +387,22 @@ static bool launch_python(Reading *r, const ShellWords *words, int at, Where whe
     return true;
 }
 
+// ray job submit --working-dir DIR --runtime-env-json TEXT -- COMMAND
+static void read_ray(Reading *r, const ShellWords *words, Where where) {
+    int at = 2;
+    for (; at < words->count && strcmp(words->items[at].text, "--") != 0; at++) {
+        const char *word = words->items[at].text, *equals = strchr(word, '=');
+        const char *value = equals ? equals + 1 : at + 1 < words->count ? words->items[at + 1].text : "", *shown;
+        size_t bytes = 0;
+        if (strncmp(word, "--runtime-env-json", 18) == 0) take_ray_environment(r, value, where);
+        if (strcmp(word, "--runtime-env") == 0) value = reading_near(r, value, where, &bytes, &shown);
+        if (strcmp(word, "--runtime-env") == 0 && value) take_ray_environment(r, value, where);
+    }
+    if (at == words->count) at = next_command(words, 2) - 1;
+    ShellWords rest = {words->items + at + 1, words->count - at - 1, words->count - at - 1};
+    if (at + 1 < words->count) launch_words(r, &rest, where);
+}
+
 // What starts something on machines elsewhere, or in a way of its own.
 static bool launch_elsewhere(Reading *r, const ShellWords *words, int at, Where where) {
     const char *base = base_name(words->items[at].text);
@@ -418,6 +411,8 @@ static bool launch_elsewhere(Reading *r, const ShellWords *words, int at, Where 
         read_remote(r, words, strcmp(base, "pdsh") == 0, where);
     else if (is_xpk(words->items[at].text))
         read_xpk(r, words, at + 1, where);
+    else if (first && strcmp(base, "ray") == 0 && words->count > 2 && strcmp(words->items[1].text, "job") == 0)
+        read_ray(r, words, where);
     else if (first && strcmp(base, "torchx") == 0)
         read_torchx(r, words, where);
     else
@@ -463,14 +458,12 @@ static void launch_from(Reading *r, const ShellWords *words, Where where) {
 }
 
 void launch_words(Reading *r, const ShellWords *words, Where where) {
-    static const char *const shows[] = {"echo", "printf", "cat",      "mkdir",  "ls",    "grep",    "cp",
-                                        "rm",   "pip",    "pip3",     "touch",  "which", "command", "module",
-                                        "ml",   "cd",     "set",      "ulimit", "trap",  "ln",      "curl",
-                                        "wget", "git",    "hostname", "conda",  "tee",   "chmod",   "sleep"};
+    static const char shows[] = "echo printf cat mkdir ls grep cp rm pip pip3 touch which command module ml cd set "
+                                "ulimit trap ln curl wget git hostname conda tee chmod sleep";
     if (words->count == 0) return;
     reading_shell(r);
-    for (size_t i = 0; i < sizeof shows / sizeof *shows; i++)
-        if (strcmp(base_name(words->items[0].text), shows[i]) == 0) return;
+    bool runs = words->count > 1 && strcmp(words->items[1].text, "run") == 0; // "conda run"
+    if (!runs && one_of(base_name(words->items[0].text), shows)) return;
     SaidList outer = r->step;
     launch_from(r, words, where);
     r->step = outer;
@@ -479,25 +472,8 @@ void launch_words(Reading *r, const ShellWords *words, Where where) {
 // ---- Its configurations and its arguments.
 
 static bool names_config(const char *name) {
-    static const char *const names[] = {"config",
-                                        "config_file",
-                                        "deepspeed",
-                                        "deepspeed_config",
-                                        "job.config_file",
-                                        "c",
-                                        "fsdp_config",
-                                        "hparams_file",
-                                        "yaml",
-                                        "config-path",
-                                        "cfg",
-                                        "train_config",
-                                        "ds_config",
-                                        "config-file",
-                                        "deepspeed_config_file",
-                                        "recipe_file"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (same_word(name, names[i])) return true;
-    return false;
+    return same_one_of(name, "config config_file deepspeed deepspeed_config job.config_file c fsdp_config hparams_file "
+                             "yaml config_path cfg train_config ds_config deepspeed_config_file recipe_file");
 }
 
 static void take_configs(Reading *r, const SaidList *list) {

@@ -89,13 +89,37 @@ static double slots_of(const Reading *r, const char *name, size_t length) {
     return r->machines.per_node;
 }
 
+double visible_gpus(Reading *r) {
+    const char *visible = r->shell ? shell_value(r->shell, "CUDA_VISIBLE_DEVICES") : NULL;
+    return visible && *visible && is_known(visible) ? items_of(visible, "") : 0;
+}
+
+// More than the scheduler reserves, or than is visible, cannot start.
+static void check_reserved(Reading *r, double nodes, double per_node, Where where) {
+    const struct {
+        double wanted, there;
+        const char *what, *option;
+    } limits[] = {
+        {nodes, number_or(shell_value(r->shell, "SLURM_NNODES"), 0), "machines", "--nnodes"},
+        {per_node, number_or(shell_value(r->shell, "SLURM_GPUS_ON_NODE"), 0), "GPUs a machine", "--nproc_per_node"},
+        {per_node, visible_gpus(r), "GPUs by CUDA_VISIBLE_DEVICES", "--nproc_per_node"}};
+    for (int i = 0; i < 3 && !r->asked->gpus; i++) {
+        if (limits[i].there <= 0 || limits[i].wanted <= limits[i].there) continue;
+        problem_add(r->problems, where, "%s is %.0f, and there are %.0f %s: it cannot start", limits[i].option,
+                    limits[i].wanted, limits[i].there, limits[i].what);
+        problem_hint(r->problems, "numbers must agree; --gpus N says how many there are");
+    }
+}
+
 void machines_of_torchrun(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     double nodes = number_of(&launch->own, "nnodes"), per_node = number_of(&launch->own, "nproc_per_node");
+    check_reserved(r, nodes, per_node, launch->where);
     if (said_find(&launch->own, "standalone") || (!said_find(&launch->own, "nnodes") && !m->nodes)) nodes = 1;
     if (nodes > 0) m->nodes = nodes;
     if (per_node > 0) m->per_node = per_node;
     if (!said_find(&launch->own, "nproc_per_node") && (m->per_node <= 0 || m->nodes <= 1)) m->per_node = 1;
+    if (m->per_node <= 0) m->per_node = visible_gpus(r); // "gpu", "auto"
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -123,11 +147,10 @@ void machines_of_deepspeed(Reading *r, const Launch *launch) {
     const char *exclude = said_value(&launch->own, "exclude");
     if (include && is_known(include)) choose_machines(r, include, false);
     if (exclude && is_known(exclude)) choose_machines(r, exclude, true);
-    if (nodes > 0) m->nodes = nodes;
+    if (nodes > 0 && (r->hosts.count == 0 || nodes < r->hosts.count)) m->nodes = nodes; // the first of them
     if (gpus > 0) m->per_node = gpus;
     if (!m->nodes) m->nodes = 1;
-    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
-    if (visible && is_known(visible) && !hosts && !gpus) m->per_node = items_of(visible, "");
+    if (visible_gpus(r) > 0 && !hosts && !gpus) m->per_node = visible_gpus(r);
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -154,10 +177,9 @@ void machines_of_colossalai(Reading *r, const Launch *launch) {
 void machines_of_ranks(Reading *r, const Launch *launch) {
     Machines *m = &r->machines;
     (void)launch;
-    const char *visible = shell_value(r->shell, "CUDA_VISIBLE_DEVICES");
     machines_of_tasks(r);
     if (m->nodes <= 0) m->nodes = 1;
-    if (m->nodes == 1 && visible && *visible && is_known(visible)) m->per_node = items_of(visible, "");
+    if (m->nodes == 1 && visible_gpus(r) > 0) m->per_node = visible_gpus(r);
     if (m->per_node > 0 && m->gpus <= 0) m->gpus = m->nodes * m->per_node;
 }
 
@@ -187,7 +209,7 @@ void machines_of_axolotl(Reading *r, const Launch *launch) {
 // Its options are a table's, as those of its configuration.
 void machines_of_accelerate(Reading *r, const Launch *launch) {
     if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
-        r->machines.nodes = 1;
+        r->machines.nodes = 1, r->machines.per_node = visible_gpus(r) > 0 ? visible_gpus(r) : r->machines.per_node;
     for (int i = 0; i < launch->own.count; i++) {
         const Said *said = &launch->own.items[i];
         said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);
@@ -358,9 +380,9 @@ void set_slurm(Reading *r) {
     set_number(r, "PBS_NUM_NODES", m->nodes);
     set_number(r, "LSB_NODES", m->nodes);
     const char *array = said_value(&r->machine, "array"); // the first of its tasks
-    set_number(r, "SLURM_ARRAY_TASK_ID", array ? atof(array) : 0);
-    set_number(r, "PBS_ARRAY_INDEX", array ? atof(array) : 0);
-    set_number(r, "SGE_TASK_ID", array ? atof(array) : 0);
+    static const char *const indices[] = {"SLURM_ARRAY_TASK_ID", "PBS_ARRAY_INDEX", "SGE_TASK_ID"};
+    for (int i = 0; array && i < 3; i++)
+        shell_set(reading_shell(r), indices[i], arena_printf(r->arena, "%d", atoi(array)), (Where){0}, false);
     static const char *const ranks[] = {"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID"}; // of the script itself
     for (int i = 0; i < 3; i++)
         if (!shell_value(reading_shell(r), ranks[i])) shell_set(reading_shell(r), ranks[i], "0", (Where){0}, false);

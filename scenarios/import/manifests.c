@@ -229,6 +229,16 @@ static void read_mpi_job(Reading *r, const Json *job, const Json *documents) {
     if (!said) note(r, "mpi_ranks", arena_printf(r->arena, "%.0f", nodes * slots), job);
 }
 
+void take_ray_environment(Reading *r, const char *text, Where where) {
+    const Json *whole = json_or_yaml_read(r->arena, r->file, text, strlen(text), problems_create(r->arena));
+    const Json *variables =
+        tree_get(whole && whole->kind == JSON_LIST && whole->count ? &whole->items[0] : whole, "env_vars");
+    for (int i = 0; variables && variables->kind == JSON_OBJECT && i < variables->count; i++) {
+        const char *value = tree_text(r->arena, &variables->items[i]);
+        if (value) shell_set(reading_shell(r), variables->items[i].key, value, where, true);
+    }
+}
+
 static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
     (void)documents;
     const Json *groups = tree_at(job, "spec.rayClusterSpec.workerGroupSpecs");
@@ -243,12 +253,7 @@ static void read_ray_job(Reading *r, const Json *job, const Json *documents) {
     }
     reserve(r, nodes, per_node, gpu, job);
     const char *own = text_at(r, job, "spec.runtimeEnvYAML");
-    const Json *of_run = own ? yaml_read(r->arena, r->file, own, strlen(own), problems_create(r->arena)) : NULL;
-    const Json *variables = of_run && of_run->count ? tree_get(&of_run->items[0], "env_vars") : NULL;
-    for (int i = 0; variables && variables->kind == JSON_OBJECT && i < variables->count; i++) {
-        const char *value = tree_text(r->arena, &variables->items[i]);
-        if (value) shell_set(reading_shell(r), variables->items[i].key, value, job->where, true);
-    }
+    if (own) take_ray_environment(r, own, job->where);
     const char *line = text_at(r, job, "spec.entrypoint");
     if (line) shell_run_words(reading_shell(r), line, tree_at(job, "spec.entrypoint")->where);
 }
@@ -289,23 +294,16 @@ static void read_volcano_job(Reading *r, const Json *job, const Json *documents)
 }
 
 static void take_policies(Reading *r, const Json *job) {
-    static const char *const names[] = {"spec.failurePolicy.maxRestarts",
-                                        "spec.network.enableDNSHostnames",
-                                        "spec.suspend",
-                                        "spec.schedulerName",
-                                        "spec.maxRetry",
-                                        "spec.queue",
-                                        "spec.minAvailable",
-                                        "spec.leaderWorkerTemplate.restartPolicy",
-                                        "spec.elasticPolicy.maxRestarts",
-                                        "spec.runPolicy.cleanPodPolicy",
-                                        "spec.runPolicy.backoffLimit",
-                                        "spec.runPolicy.ttlSecondsAfterFinished",
-                                        "spec.backoffLimit",
-                                        "spec.ttlSecondsAfterFinished",
-                                        "metadata.name"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        note(r, strrchr(names[i], '.') + 1, text_at(r, job, names[i]), tree_at(job, names[i]));
+    static const char names[] =
+        "spec.failurePolicy.maxRestarts spec.network.enableDNSHostnames spec.suspend spec.schedulerName spec.maxRetry "
+        "spec.queue spec.minAvailable spec.leaderWorkerTemplate.restartPolicy spec.elasticPolicy.maxRestarts "
+        "spec.runPolicy.cleanPodPolicy spec.runPolicy.backoffLimit spec.runPolicy.ttlSecondsAfterFinished "
+        "spec.backoffLimit spec.ttlSecondsAfterFinished metadata.name";
+    for (const char *at = names; *at; at += strspn(at, " ")) {
+        const char *name = arena_printf(r->arena, "%.*s", (int)strcspn(at, " "), at);
+        note(r, strrchr(name, '.') + 1, text_at(r, job, name), tree_at(job, name));
+        at += strlen(name);
+    }
 }
 
 // SkyPilot: "A100-80GB:8", or {A100-80GB: 8}.

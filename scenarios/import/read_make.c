@@ -1,5 +1,6 @@
 // Makefiles as far as they are plain: variables, rules and their commands, of the target that "make" alone would make
 // and of those it needs. The commands are a script; nothing is run, and what functions of make would give is not known.
+// justfiles are the same in other signs: recipes, with {{…}} in them.
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ typedef struct Make {
     Variable variables[MOST_VARIABLES];
     Rule rules[MOST_RULES];
     int variable_count, rule_count, depth;
-    bool exports_all;
+    bool exports_all, just; // just: a justfile
     Condition condition[DEEPEST_CONDITIONS];
     int conditions;
 } Make;
@@ -40,11 +41,9 @@ typedef struct Make {
 static const char unknown[] = {NOT_KNOWN, '\0'};
 
 bool is_makefile(const char *path) {
-    static const char *const names[] = {"Makefile", "makefile", "GNUmakefile"};
     const char *slash = strrchr(path, '/');
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(slash ? slash + 1 : path, names[i]) == 0) return true;
-    return file_ends_in(path, ".mk");
+    return one_of(slash ? slash + 1 : path, "Makefile makefile GNUmakefile justfile Justfile .justfile") ||
+           file_ends_in(path, ".mk") || file_ends_in(path, ".just");
 }
 
 static Variable *variable_named(Make *m, const char *name) {
@@ -91,9 +90,9 @@ static const char *called(Make *m, const char *text, const Rule *rule) {
     return which == 0 ? arena_printf(m->r->arena, "%d", count) : which == 2 ? last : "";
 }
 
-// $(shell COMMAND): what it would print, where that is known.
-static const char *printed(Make *m, const char *command, const Rule *rule) {
-    const char *text = arena_printf(m->r->arena, "$(%s)", expand(m, command, rule));
+// $(shell COMMAND), `COMMAND`: what it would print, where that is known.
+static const char *printed(Make *m, const char *command) {
+    const char *text = arena_printf(m->r->arena, "$(%s)", command);
     ShellWords words = {0};
     shell_expand_words(reading_shell(m->r), text, text + strlen(text), 0, &words);
     return shell_joined(reading_shell(m->r), &words, 0);
@@ -125,7 +124,7 @@ static const char *said_by(Make *m, const char *name, const Rule *rule) {
     if (rule && strcmp(name, "^") == 0) return rule->needs;
     if (rule && strcmp(name, "<") == 0)
         return arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs);
-    if (strncmp(name, "shell ", 6) == 0) return printed(m, name + 6, rule);
+    if (strncmp(name, "shell ", 6) == 0) return printed(m, expand(m, name + 6, rule));
     if (strncmp(name, "if ", 3) == 0 || strncmp(name, "or ", 3) == 0) return chosen(m, name, rule);
     const char *value = called(m, name, rule);
     return value ? value : strpbrk(name, " ,:") ? unknown : "";
@@ -150,6 +149,49 @@ static const char *expand(Make *m, const char *text, const Rule *rule) {
     m->depth--;
     const char *letters = shell_letters(&out);
     return letters ? letters : unknown;
+}
+
+static const char *expression(Make *m, const char *text);
+
+// env('X'), env_var_or_default("X", "d"); up to the bracket that closes.
+static const char *of_environment(Make *m, const char *at, const char *end) {
+    const char *quote = strpbrk(at, "'\""), *behind = quote && quote < end ? strpbrk(quote + 1, "'\"") : NULL;
+    if (strncmp(at, "env", 3) != 0 || !behind) return unknown;
+    const char *usual = expression(m, arena_printf(m->r->arena, "%.*s", (int)(end - behind - 1), behind + 1));
+    return arena_printf(m->r->arena, "${%.*s%s%s}", (int)(behind - quote - 1), quote + 1, *usual ? ":-" : "", usual);
+}
+
+// Of just: "a/" + b, env('X', 'd'); what is none of its variables is a recipe's own, which the shell knows.
+static const char *expression(Make *m, const char *text) {
+    const char *out = "";
+    for (const char *at = text; *at; at += *at != '\0') {
+        size_t length = strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+        const char *part = *at == '/' ? "/" : "", *close = strchr("'\"`", *at) ? strchr(at + 1, *at) : NULL;
+        const char *name = arena_printf(m->r->arena, "%.*s", (int)length, at), *end = strchr(at, ')');
+        const Variable *variable = length ? variable_named(m, name) : NULL;
+        bool calls = length && at[length] == '(' && end;
+        if (close) {
+            part = arena_printf(m->r->arena, "%.*s", (int)(close - at - 1), at + 1);
+            if (*at == '`') part = printed(m, part);
+            at = close;
+        } else if (length) {
+            part = variable                  ? variable->value
+                   : strcmp(name, "if") == 0 ? unknown
+                   : calls                   ? of_environment(m, at, end)
+                                             : arena_printf(m->r->arena, "${%s}", name);
+            at = calls ? end : at + length - 1;
+        }
+        out = arena_printf(m->r->arena, "%s%s", out, part);
+    }
+    return out;
+}
+
+static const char *with_expressions(Make *m, const char *text) {
+    const char *out = "";
+    for (const char *open, *close; (open = strstr(text, "{{")) && (close = strstr(open, "}}")); text = close + 2)
+        out = arena_printf(m->r->arena, "%s%.*s%s", out, (int)(open - text), text,
+                           expression(m, arena_printf(m->r->arena, "%.*s", (int)(close - open - 2), open + 2)));
+    return arena_printf(m->r->arena, "%s%s", out, text);
 }
 
 // ---- Lines.
@@ -247,6 +289,41 @@ static bool take_condition(Make *m, const char *text) {
     return true;
 }
 
+// NAME gpus="8" *rest: needs (other "4")
+static void take_recipe(Make *m, const char *text, const char *colon, int line) {
+    const char *own = "", *needs = "";
+    size_t length = strcspn(text, " :");
+    for (const char *at = text + length; (at += strspn(at, " *+$")) < colon; at += strcspn(at, " :")) {
+        size_t name = strcspn(at, " =:");
+        const char *usual = at[name] == '=' ? at + name + 1 : "''";
+        own = arena_printf(m->r->arena, "%s%.*s=%.*s; ", own, (int)name, at, (int)strcspn(usual, " :"), usual);
+    }
+    for (const char *at = colon + 1; *(at += strspn(at, " ()&")); at += strcspn(at, " ()&"))
+        if (!strchr("'\"", *at)) needs = arena_printf(m->r->arena, "%s %.*s", needs, (int)strcspn(at, " ()&"), at);
+    if (m->rule_count < MOST_RULES)
+        m->rules[m->rule_count++] = (Rule){trimmed(m, text, text + length), needs, own, line, false};
+}
+
+static void take_line_of_just(Make *m, const char *text, int line) {
+    Rule *rule = m->rule_count > 0 ? &m->rules[m->rule_count - 1] : NULL;
+    bool exported = strncmp(text, "export ", 7) == 0;
+    if (rule && isblank((unsigned char)*text)) {
+        text += strspn(text, " \t");
+        rule->done = rule->done || (strncmp(text, "#!", 2) == 0 && !strstr(text, "sh")); // of another language
+        take_command(m, text);
+        return;
+    }
+    text += exported ? 7 : *text == '@';
+    const char *sets = strstr(text, ":="), *colon = strchr(text, ':');
+    if (!isalpha((unsigned char)*text) && *text != '_') return;
+    if (strncmp(text, "set ", 4) == 0 || strncmp(text, "alias ", 6) == 0 || !colon) return;
+    const char *value = sets == colon ? expression(m, trimmed(m, colon + 2, text + strlen(text))) : NULL;
+    if (value && m->variable_count < MOST_VARIABLES)
+        m->variables[m->variable_count++] = (Variable){trimmed(m, text, colon), value, line, exported, true};
+    else if (!value)
+        take_recipe(m, text, colon, line);
+}
+
 static void take_line(Make *m, const char *text, int line) {
     static const char *const beside[] = {"include", "-include", "define", "endef", "override "};
     const char *word = text + strspn(text, " ");
@@ -279,7 +356,10 @@ static void take_lines(Make *m, const char *text) {
                 whole = arena_printf(m->r->arena, "%s%.*s%s", whole, (int)(own - more), text, more ? " " : "");
             text += length + (text[length] == '\n');
         }
-        take_line(m, whole, first);
+        if (m->just)
+            take_line_of_just(m, whole, first);
+        else
+            take_line(m, whole, first);
     }
 }
 
@@ -295,14 +375,14 @@ static void make_target(Make *m, const char *target, int depth) {
             make_target(m, arena_printf(m->r->arena, "%.*s", (int)length, at), depth + 1);
             at += length;
         }
-        const char *commands = expand(m, rule->commands, rule);
+        const char *commands = m->just ? with_expressions(m, rule->commands) : expand(m, rule->commands, rule);
         if (*commands) shell_run_words(reading_shell(m->r), commands, (Where){m->file, rule->line});
     }
 }
 
 void read_make(Reading *r, const char *file, const char *text, size_t bytes) {
     Make *m = ARENA_NEW(r->arena, Make);
-    *m = (Make){.r = r, .file = file};
+    *m = (Make){.r = r, .file = file, .just = strcasestr(file, "just") != NULL};
     (void)bytes;
     take_lines(m, text);
     for (int i = 0; i < m->variable_count; i++) {

@@ -110,8 +110,8 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
 // Files of jobs, as Kubernetes and services take them. False after problems.
 bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems);
 
-void read_shell(Reading *r, const char *file, const char *text, size_t bytes);  // launch.c
-void read_python(Reading *r, const char *file, const char *text, size_t bytes); // read_python.c: a launcher, a program
+void read_shell(Reading *r, const char *file, const char *text, size_t bytes);    // launch.c
+void read_python(Reading *r, const char *file, const char *text, size_t bytes);   // python/read_python.c: a launcher
 void read_notebook(Reading *r, const char *file, const char *text, size_t bytes); // the program of its cells
 // What a program says in its own text beside what it is told; and what it says alone, as a configuration.
 void read_python_program(Reading *r, const char *file, const char *text, size_t bytes, const SaidList *arguments);
@@ -125,8 +125,10 @@ void launch_words(Reading *r, const ShellWords *words, Where where);   // launch
 void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
-void launch_choose(Reading *r);                                          // launch.c
-void read_hostfile(Reading *r, const char *path, Where where);           // machines.c
+void launch_choose(Reading *r);                                // launch.c
+double visible_gpus(Reading *r);                               // machines.c: by CUDA_VISIBLE_DEVICES; 0: it is not said
+void read_hostfile(Reading *r, const char *path, Where where); // machines.c
+void take_ray_environment(Reading *r, const char *text, Where where);    // manifests.c: env_vars of a runtime_env
 void read_manifest(Reading *r, const char *file, const Json *documents); // manifests.c
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL

@@ -87,6 +87,22 @@ const Said *said_find(const SaidList *list, const char *name) {
     return NULL;
 }
 
+bool one_of(const char *word, const char *list) {
+    size_t length = strlen(word);
+    for (const char *at = list; length && (at = strstr(at, word)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && (!at[length] || at[length] == ' ')) return true;
+    return false;
+}
+
+bool same_one_of(const char *word, const char *list) {
+    word = without_dashes(word);
+    for (size_t length; *list; list += length + (list[length] != '\0')) {
+        length = strcspn(list, " ");
+        if (same_letters(word, strlen(word), list, length)) return true;
+    }
+    return false;
+}
+
 const char *said_value(const SaidList *list, const char *name) {
     const Said *said = said_find(list, name);
     return said ? said->value : NULL;
@@ -94,12 +110,7 @@ const char *said_value(const SaidList *list, const char *name) {
 
 bool is_known(const char *text) { return !strchr(text, NOT_KNOWN); }
 
-bool says_yes(const char *text) {
-    static const char *const words[] = {"true", "yes", "on", "1", "y"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (same_word(text, words[i])) return true;
-    return false;
-}
+bool says_yes(const char *text) { return same_one_of(text, "true yes on 1 y"); }
 
 // ---- Trees.
 

@@ -43,8 +43,10 @@ bool same_word(const char *a, const char *b);
 // How much of the name is meant, in letters; 0: it is another.
 size_t spelling_length(const char *spelling, const char *name);
 bool spelling_means(const char *spelling, const char *name);
-bool is_known(const char *text); // it holds no NOT_KNOWN
-bool says_yes(const char *text); // true, True, yes, on, 1, or nothing at all
+bool one_of(const char *word, const char *list);      // of those with blanks between, to the letter
+bool same_one_of(const char *word, const char *list); // as same_word has it
+bool is_known(const char *text);                      // it holds no NOT_KNOWN
+bool says_yes(const char *text);                      // true, True, yes, on, 1, or nothing at all
 
 // A tree of a format as such a list: members are components of a name, lists of plain values one text with commas.
 // False after a problem: too much of it.

@@ -112,7 +112,7 @@ const NodeType *node_of_instance(Reading *r, const char *type) {
     const Catalogue *catalogue = catalogue_builtin(r->arena);
     for (int i = 0; i < 2; i++)
         if (strncasecmp(type, heads[i], strlen(heads[i])) == 0) type += strlen(heads[i]);
-    for (int i = 0; i < catalogue->node_count; i++) {
+    for (int i = 0; i < catalogue->node_count && strpbrk(type, "0123456789"); i++) {
         const char *name = strchr(catalogue->nodes[i].name, '-');
         if (name && strlen(type) > 4 && strlen(name + 1) == strlen(type) && letters_within(type, name + 1))
             return &catalogue->nodes[i];
@@ -165,6 +165,10 @@ static void settle_machines(Reading *r) {
     if (gpus > 0) {
         m->gpus = gpus;
         if (m->nodes > 0) m->per_node = gpus / m->nodes;
+        if (nodes > 0 && fmod(gpus, nodes) != 0) {
+            problem_add(r->problems, heard(r, "gpus")->where, "%g processes do not divide by %g machines", gpus, nodes);
+            problem_hint(r->problems, "numbers must agree");
+        }
     } else if ((per_node > 0 || nodes > 0) && m->per_node > 0) {
         m->gpus = (m->nodes > 0 ? m->nodes : 1) * m->per_node;
     }
@@ -192,6 +196,9 @@ static void settle_machines(Reading *r) {
         m->gpus = m->per_node = m->per_node > 0 ? m->per_node : node ? node->gpu_count : 8, m->nodes = 1;
         list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus),
                   "all of a machine, whose number nothing says", where);
+    } else if (alone && visible_gpus(r) > 1 && !r->asked->no_machines) {
+        m->gpus = m->per_node = visible_gpus(r), m->nodes = 1;
+        list_line(r, &r->import->missing, "GPUs", number_text(r, m->gpus), "those of CUDA_VISIBLE_DEVICES", where);
     } else if (alone && !r->asked->no_machines) {
         m->nodes = m->per_node = m->gpus = 1;
         list_line(r, &r->import->missing, "GPUs", "1", "nothing says how many, and python alone starts one process",
@@ -228,6 +235,23 @@ static void settle_machines(Reading *r) {
 // ---- Batches and layouts, as each software counts them.
 
 double world_of(const Reading *r) { return r->machines.gpus; }
+
+// "ds_z3_offload_config.json", "zero2.json" of projects that everybody has and few keep beside: by their names.
+static void settle_deepspeed_by_name(Reading *r) {
+    static const char *const marks[] = {"zero", "stage", "_z"};
+    const Said *said = said_find(&r->said, "deepspeed|deepspeed_config|deepspeed_config_file");
+    const char *slash = said ? strrchr(said->value, '/') : NULL, *name = slash ? slash + 1 : said ? said->value : "";
+    if (!strstr(name, ".json") || heard(r, "zero") || !is_known(name)) return;
+    for (int i = 0; i < 3 && !heard(r, "zero"); i++) {
+        const char *at = strcasestr(name, marks[i]), *digit = at ? at + strlen(marks[i]) : "";
+        digit += strspn(digit, "-_");
+        if (*digit < '0' || *digit > '3') continue;
+        hear(r, "zero", arena_printf(r->arena, "%.1s", digit), said->where);
+        if (strcasestr(name, "offload")) hear(r, "offload_both", "host", said->where);
+        list_line(r, &r->import->missing, said->name, said->value,
+                  arena_printf(r->arena, "it is not beside; taken as ZeRO %.1s by its name", digit), said->where);
+    }
+}
 
 void settle_offload(Reading *r) {
     const Heard *both = heard(r, "offload_both");
@@ -277,6 +301,7 @@ static void settle_sharding(Reading *r, Where where) {
     }
     const char *distributed = said_value(&r->said, "distributed_type");
     if (distributed && strcmp(distributed, "FSDP") == 0 && !heard(r, "zero")) hear(r, "zero", "3", where);
+    settle_deepspeed_by_name(r);
     settle_offload(r);
 }
 
@@ -296,6 +321,18 @@ static void settle_deepspeed(Reading *r, Where where) {
         problem_add(r->problems, heard(r, "ds_micro")->where,
                     "train_micro_batch_size_per_gpu is %s here, and %s is %s: DeepSpeed refuses to start",
                     number_text(r, micro), name_of_key(r, own), heard_text(r, own));
+        problem_hint(r->problems, "write \"auto\", or the same number");
+    }
+    const Said *steps_said[2] = {NULL}; // by DeepSpeed's file, and by the trainer
+    for (int i = 0; i < r->said.count; i++)
+        if (same_word(r->said.items[i].name, "gradient_accumulation_steps"))
+            steps_said[r->said.items[i].by == BY_COMMAND] = &r->said.items[i];
+    bool of_deepspeed = steps_said[0] && steps_said[0]->where.file && strstr(steps_said[0]->where.file, ".json");
+    if (of_deepspeed && steps_said[1] && atof(steps_said[0]->value) > 0 &&
+        atof(steps_said[0]->value) != atof(steps_said[1]->value)) {
+        problem_add(r->problems, steps_said[0]->where,
+                    "gradient_accumulation_steps is %s here, and %s in the command: DeepSpeed refuses to start",
+                    steps_said[0]->value, steps_said[1]->value);
         problem_hint(r->problems, "write \"auto\", or the same number");
     }
     if (micro > 0) hear_number(r, "micro-batch", micro, heard(r, "ds_micro")->where);
@@ -372,6 +409,11 @@ static void settle_pipeline(Reading *r, Where where) {
     if (heard(r, "pp") && pp < 1) hear(r, "pp", "1", where);
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
     if (layers <= 0 && model) layers = model->layers;
+    if (each > 0 && layers > 0 && pp > 1 && fmod(layers / pp, each) != 0) {
+        problem_add(r->problems, heard(r, "layers_per_virtual_stage")->where,
+                    "%g layers of a stage (%g over %g) do not divide into parts of %g", layers / pp, layers, pp, each);
+        problem_hint(r->problems, "say as many layers of a virtual stage as divide those");
+    }
     if (each > 0 && layers > 0 && pp > 1) hear_number(r, "vpp", fmax(1, floor(layers / pp / each)), where);
     settle_ends(r, layers, pp);
     static const char uneven[] = "pp_partition_method|pipeline_model_parallel_layout|standalone_embedding_stage|"
@@ -392,15 +434,27 @@ static void settle_pipeline(Reading *r, Where where) {
     }
 }
 
+static bool refuses_both(const Reading *r) {
+    static const char those[] = "|Hugging Face Trainer|LLaMA-Factory|Megatron-LM|Megatron-DeepSpeed|DeepSpeed|";
+    return strstr(those, arena_printf(r->arena, "|%s|", r->import->software)) != NULL;
+}
+
 static void settle_precision(Reading *r, Where where) {
     const char *mixed = said_value(&r->said, "mixed_precision|trainer.plugins"),
-               *type = said_value(&r->said, "torch_dtype|dtype");
+               *type = said_value(&r->said, "torch_dtype|dtype|trainer.mp");
     if (!heard(r, "precision") && type && (strstr(type, "bfloat16") || strcmp(type, "bf16") == 0))
-        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype")->where);
+        hear(r, "precision", "bf16", said_find(&r->said, "torch_dtype|dtype|trainer.mp")->where);
     const Said *kind = said_find(&r->said, "dtype");
     if (!heard(r, "precision") && kind && (same_word(kind->value, "fp16") || same_word(kind->value, "float16")))
         hear(r, "precision", "fp16", kind->where);
     const Said *engine = said_find(&r->said, "fp8_format|fp8_hybrid|fp8_e4m3"); // Transformer Engine's own words
+    const Said *sort = said_find(&r->said, "fp16.type");                        // GPT-NeoX's: 16 bits of which kind
+    if (sort && strstr(sort->value, "bfloat")) hear(r, "precision", "bf16", sort->where);
+    const Said *half = said_find(&r->said, "fp16|fp16.enabled"), *brain = said_find(&r->said, "bf16|bf16.enabled");
+    if (half && brain && says_yes(half->value) && says_yes(brain->value) && refuses_both(r)) {
+        problem_add(r->problems, brain->where, "%s and %s are both on: it refuses to start", half->name, brain->name);
+        problem_hint(r->problems, "one precision can be");
+    }
     if (heard(r, "fp8")) hear(r, "precision", "fp8", heard(r, "fp8")->where);
     if (heard(r, "fp8") && engine && !heard(r, "fp8-recipe")) hear(r, "fp8-recipe", "delayed", engine->where);
     if (mixed && strstr(mixed, "fp8") && strncmp(mixed, "bf16_with", 9) == 0)
@@ -503,11 +557,22 @@ static void add_option(Reading *r, const char *option, const Heard *h) {
     LIST_PUSH(r->arena, &r->import->words, word);
 }
 
+static const char *typed_word(const Reading *r, const char *option) {
+    for (int i = 0; option && i < r->asked->typed_count; i++)
+        if (strcmp(r->asked->typed[i].option, option) == 0 && *r->asked->typed[i].value)
+            return r->asked->typed[i].value;
+    return NULL;
+}
+
 static void add_job_options(Reading *r) {
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; i < job_objects[o].field_count; i++) {
             const Field *field = &job_objects[o].fields[i];
             const Heard *h = field->flag ? heard(r, field->flag) : NULL;
+            const char *typed = typed_word(r, field->flag);
+            const char *name = o == JOB_PARALLEL || !field->varied ? field->name : field->varied;
+            if (o == JOB_OVERLAP) name = arena_printf(r->arena, "overlap_%s", field->name);
+            if (typed) list_line(r, &r->import->job, name, typed, NULL, (Where){0});
             if (!h) continue;
             FieldReader reader = {.arena = r->arena, .problems = r->problems, .catalogue = catalogue_builtin(r->arena)};
             Value value = {.given = true, .written = true, .where = h->where, .number = NAN};
@@ -516,14 +581,26 @@ static void add_job_options(Reading *r) {
                              : field_from_text(&reader, field, job_objects[o].name, h->value, h->where, &value);
             if (!sound) continue;
             add_option(r, field->flag, h);
-            const char *name = o == JOB_PARALLEL || !field->varied ? field->name : field->varied;
-            if (o == JOB_OVERLAP) name = arena_printf(r->arena, "overlap_%s", field->name);
-            list_line(r, &r->import->job, name, h->value, NULL, h->where);
+            if (!typed) list_line(r, &r->import->job, name, h->value, NULL, h->where);
         }
 }
 
+// The library's name; where the files call it otherwise, as they do, and the library's.
+static const char *model_in_job(Reading *r) {
+    const char *ours = r->asked->model ? r->asked->model : heard_text(r, "model"), *said = NULL;
+    for (int i = 0; i < r->import->taken.count; i++)
+        if (r->import->taken.items[i].why && strcmp(r->import->taken.items[i].why, "model") == 0)
+            said = r->import->taken.items[i].value;
+    const char *slash = said ? strrchr(said, '/') : NULL;
+    if (slash && slash[1]) said = slash + 1;
+    bool same = !said || !ours || r->asked->model || strpbrk(ours, "/:") || !is_known(said);
+    for (const char *at = said; at && *at && !same; at++) same = letters_within(ours, at);
+    return same ? ours : arena_printf(r->arena, "%.80s, as %s", said, ours);
+}
+
 static void list_model(Reading *r) {
-    const char *name = heard_text(r, "model");
+    const char *name = r->asked->model ? r->asked->model : heard_text(r, "model");
+    Where where = heard(r, "model") ? heard(r, "model")->where : (Where){0};
     const Model *model = name ? model_named(r->arena, name, NULL, problems_create(r->arena)) : NULL;
     if (!model || !counts_tokens(model)) return;
     const struct {
@@ -539,8 +616,7 @@ static void list_model(Reading *r) {
                  {"top_k", model->experts.per_token}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].value > 0)
-            list_line(r, &r->import->job, sizes[i].name, number_text(r, sizes[i].value), NULL,
-                      heard(r, "model")->where);
+            list_line(r, &r->import->job, sizes[i].name, number_text(r, sizes[i].value), NULL, where);
 }
 
 static void list_gpu(Reading *r) {
@@ -573,10 +649,11 @@ void settle(Reading *r, const ImportSoftware *software) {
     settle_software(r, software);
     if (problem_count(r->problems)) return;
     count_unread(r);
+    if (model_in_job(r)) list_line(r, &r->import->job, "model", model_in_job(r), NULL, (Where){0});
     for (int i = 0; i < 4; i++)
         if (heard(r, first[i])) {
             add_option(r, first[i], heard(r, first[i]));
-            if (i != 1 && i != 3)
+            if (i == 2)
                 list_line(r, &r->import->job, first[i], heard_text(r, first[i]), NULL, heard(r, first[i])->where);
         }
     list_gpu(r);

@@ -39,6 +39,18 @@ static const char *missing_of_shape(const Reading *r) {
     return *list ? arena_printf(r->arena, "%s %s", list, strchr(list, ',') ? "are" : "is") : list;
 }
 
+// Of the tokenizer that is named: Llama 2's, or that of a model of the library; NULL: it is neither.
+static const char *vocab_of_tokenizer(Reading *r) {
+    const char *type = said_value(&r->said, "tokenizer_type"),
+               *named = said_value(&r->said, "tokenizer_model|tokenizer_name_or_path|tokenizer_name|data.tokenizer");
+    const char *file = named ? strrchr(named, '/') : NULL; // ".../Llama-2-7b-hf/tokenizer.model"
+    if (file && strncmp(file, "/tokenizer", 10) == 0)
+        named = arena_printf(r->arena, "%.*s", (int)(file - named), named);
+    const char *library = named && is_known(named) ? published_name(r, named) : NULL;
+    if (type && strcasecmp(type, "Llama2Tokenizer") == 0) return "32000";
+    return library ? number_text(r, model_called(r, library)->vocab) : NULL;
+}
+
 static const char *spell_model(Reading *r) {
     if (*missing_of_shape(r)) return NULL;
     double expansion = heard_number(r, "expansion", 0);
@@ -46,6 +58,8 @@ static const char *spell_model(Reading *r) {
         hear_number(r, "ffn", expansion * heard_number(r, "hidden", 0), heard(r, "expansion")->where);
     if (!heard(r, "max_positions") && heard(r, "seq"))
         hear(r, "max_positions", heard_text(r, "seq"), heard(r, "seq")->where);
+    const char *vocab = heard(r, "vocab") ? NULL : vocab_of_tokenizer(r);
+    if (vocab) hear(r, "vocab", vocab, r->machines.where);
     const char *text = "transformer:";
     const char *size;
     for (int i = 0; (size = model_size_name(i)); i++) {
@@ -282,7 +296,8 @@ static const char *model_of_program(Reading *r) {
 // Of the library's decoders of Llama's kind, without experts, the one whose parameters are nearest, within a third; or
 // NULL.
 static const char *model_as_large(Reading *r, const char *name) {
-    enum { USUAL_WORDS = 160000 }; // more weigh too much in small ones
+    enum { USUAL_WORDS = 160000 };    // more weigh too much in small ones
+    static const double ALIKE = 0.01; // of sizes so near the first counts, which is the more usual
     double wanted = 1e9 * billions_said(name), best = log(4.0 / 3);
     const char *nearest = NULL;
     int count;
@@ -292,7 +307,7 @@ static const char *model_as_large(Reading *r, const char *name) {
         bool fits = model && counts_tokens(model) && model->causal && model->experts.count == 0;
         if (!fits || !model->gated_mlp || !model->rms_norm || model->vocab > USUAL_WORDS) continue;
         double away = fabs(log(model_parameters(model) / wanted));
-        if (away < best) best = away, nearest = model->name;
+        if (away < best - ALIKE) best = away, nearest = model->name;
     }
     return nearest;
 }

@@ -109,7 +109,7 @@ void shell_refer(Shell *shell, const char *name, const char *other, Where where)
 const char *shell_joined(Shell *shell, const ShellWords *words, int from) {
     ShellText text = {0};
     for (int i = from; i < words->count; i++) {
-        shell_put(shell, &text, " ", 1);
+        if (i > from) shell_put(shell, &text, " ", 1);
         shell_put(shell, &text, words->items[i].text, strlen(words->items[i].text));
     }
     return text.over ? "" : shell_letters(&text);
@@ -137,6 +137,19 @@ Truth shell_truth(bool truth) { return truth ? IS_TRUE : IS_FALSE; }
 Truth shell_inverse(Truth truth) { return truth == IS_UNKNOWN ? IS_UNKNOWN : shell_truth(truth == IS_FALSE); }
 
 // A pattern with stars, as case and [[ have them.
+// "[a-z_]", "[^,]": whether the letter is of it; *set ends at the bracket that closes it.
+static bool set_has(const char **set, char letter) {
+    const char *at = *set + 1;
+    bool negates = *at == '^' || *at == '!', has = false;
+    for (at += negates; *at && (*at != ']' || at == *set + 1 + negates); at++) {
+        bool range = at[1] == '-' && at[2] && at[2] != ']';
+        has = has || (range ? letter >= *at && letter <= at[2] : letter == *at);
+        at += range ? 2 : 0;
+    }
+    *set = *at ? at : at - 1;
+    return has != negates;
+}
+
 bool shell_fits(const char *pattern, const char *text, int depth) {
     for (; *pattern; pattern++, text++) {
         if (*pattern == '*') {
@@ -145,7 +158,8 @@ bool shell_fits(const char *pattern, const char *text, int depth) {
                 if (shell_fits(pattern, text, depth + 1)) return true;
             return shell_fits(pattern, text, depth + 1);
         }
-        if (!*text || (*pattern != '?' && *pattern != *text)) return false;
+        bool set = *pattern == '[' && pattern[1] && strchr(pattern + 2, ']');
+        if (!*text || (set ? !set_has(&pattern, *text) : *pattern != '?' && *pattern != *text)) return false;
     }
     return !*text;
 }
@@ -307,17 +321,41 @@ static void keep_file(Shell *shell, const Simple *simple, const char *text, Wher
         if (simple->words.items[i].text[0] != '-') keep_text(shell, simple->words.items[i].text, text, appends, where);
 }
 
+// read -ra NAME, mapfile -t NAME: a list of words, or of lines.
+static void read_list(Shell *shell, const char *name, const char *input, const char *end, const char *marks,
+                      Where where) {
+    ShellWords list = {0};
+    for (const char *at = input; at < end;) {
+        size_t length = strcspn(at, marks);
+        if (at + length > end) length = (size_t)(end - at);
+        ShellWord word = {arena_printf(shell->arena, "%.*s", (int)length, at), where.line};
+        if (length || !strchr(marks, ' ')) LIST_PUSH(shell->arena, &list, word);
+        at += length + 1;
+    }
+    shell_set(shell, name, "", where, false);
+    ShellVariable *variable = shell_find(shell, name);
+    if (variable) variable->words = list, variable->is_list = true;
+}
+
+static bool is_mapfile(const char *name) { return strcmp(name, "mapfile") == 0 || strcmp(name, "readarray") == 0; }
+
 // read -r -d '' NAME <<EOT, read -r A B < <(…), IFS=, read -r A B <<<"…": words of a line, the last name has the rest.
 static void read_into(Shell *shell, const Simple *simple, const char *input, Where where) {
     const ShellWords *words = &simple->words;
     int first = 1;
-    bool whole = strcmp(words->items[0].text, "mapfile") == 0;
-    for (; first < words->count && words->items[first].text[0] == '-'; first++)
+    bool lines = is_mapfile(words->items[0].text), whole = lines, list = lines;
+    for (; first < words->count && words->items[first].text[0] == '-'; first++) {
+        list = list || strchr(words->items[first].text, 'a');
         if (strchr(words->items[first].text, 'd')) whole = true, first++;
+    }
     if (!input || first >= words->count) return;
     const char *own = shell_value(shell, "IFS"), *marks = own ? own : " \t", *end = input + strlen(input);
     if (!whole) end = input + strcspn(input, "\n");
     while (end > input && end[-1] == '\n') end--;
+    if (list && is_known(input)) {
+        read_list(shell, words->items[words->count - 1].text, input, end, lines ? "\n" : marks, where);
+        return;
+    }
     for (int i = whole ? words->count - 1 : first; i < words->count; i++) {
         if (!own) input += strspn(input, marks);
         const char *stop = i + 1 < words->count ? input + strcspn(input, marks) : end;
@@ -374,7 +412,7 @@ static bool run_builtin(Shell *shell, const Simple *simple, const char *input, W
         *truth = shell_tested(shell, words);
     } else if (strcmp(first, "false") == 0) {
         *truth = IS_FALSE;
-    } else if (strcmp(first, "read") == 0 || strcmp(first, "mapfile") == 0) {
+    } else if (strcmp(first, "read") == 0 || is_mapfile(first)) {
         bool of_lines = !input && shell->lines;
         if (of_lines) *truth = shell_truth(*shell->lines), input = shell->lines;
         read_into(shell, simple, input, where);

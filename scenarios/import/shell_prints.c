@@ -167,12 +167,14 @@ static const char *print_sum(Shell *shell, const ShellWords *words) {
                                                                           : NULL;
 }
 
-// wc -l, wc -w, grep -c . of a file or of what comes in.
+// wc -l, wc -w, wc -c, grep -c . of a file or of what comes in.
 static const char *print_count(Shell *shell, const ShellWords *words, const char *input, int line) {
     bool of_words = strcmp(word_at(words, 1), "-w") == 0, filled = strcmp(word_at(words, 0), "grep") == 0;
     const char *ends = of_words ? " \t\n" : "\n", *file = word_at(words, 2 + filled);
     int count = 0;
     if (*file) input = text_of_file(shell, file, line);
+    bool of_letters = strcmp(word_at(words, 1), "-c") == 0 && !filled;
+    if (input && of_letters) return arena_printf(shell->arena, "%zu\n", strlen(input));
     for (size_t length; input && *input; input += length + (input[length] != '\0')) {
         length = strcspn(input, ends);
         count += length > 0 || !(of_words || filled);
@@ -258,6 +260,8 @@ static const char *print_end(Shell *shell, const ShellWords *words, const char *
     return arena_printf(shell->arena, "%.*s", (int)(end - begin), begin);
 }
 
+enum { FIELD_COUNT = -1 }; // awk's NF
+
 // The field of each line, counted from 1; by blanks where `mark` is 0. Of line `only` alone, where that is one.
 static const char *fields(Shell *shell, const char *input, char mark, long field, long only) {
     ShellText text = {0};
@@ -267,6 +271,13 @@ static const char *fields(Shell *shell, const char *input, char mark, long field
         length = strcspn(input, "\n");
         if (only > 0 && number != only) continue;
         const char *at = input, *end = input + length, *stop = end;
+        int count = 0;
+        for (const char *word = input; field == FIELD_COUNT && word < end; count++) {
+            if (!mark && (word += strspn(word, blanks)) >= end) break;
+            word += strcspn(word, blanks);
+            word += word < end;
+        }
+        if (field == FIELD_COUNT) at = arena_printf(shell->arena, "%d", count), stop = at + strlen(at);
         for (long i = 1; field > 0; i++) {
             if (!mark) at += strspn(at, blanks);
             stop = at + strcspn(at, blanks);
@@ -316,6 +327,7 @@ static const char *print_fields(Shell *shell, const ShellWords *words, const cha
         bool prints = strncmp(at, "print", 5) == 0;
         at += prints ? 5 + strspn(at + 5, " ") : 0;
         if (prints && *at == '$') field = strtol(at + 1, &at, 10);
+        if (prints && strncmp(at, "NF", 2) == 0) field = FIELD_COUNT, at += 2;
         at += strspn(at, "; ");
         if (!prints || *at++ != '}') return NULL;
     }
@@ -331,14 +343,15 @@ static char one_letter(const char *set) {
     return set[0] && !set[1] ? set[0] : '\0';
 }
 
-// tr A B, tr -d A, of one letter.
+// tr A B, tr -d A, tr -cd A, of one letter.
 static const char *print_translated(Shell *shell, const ShellWords *words, const char *input) {
-    bool deletes = strcmp(word_at(words, 1), "-d") == 0;
+    bool keeps = strcmp(word_at(words, 1), "-cd") == 0 || strcmp(word_at(words, 1), "-dc") == 0,
+         deletes = keeps || strcmp(word_at(words, 1), "-d") == 0;
     char from = one_letter(word_at(words, 1 + deletes)), to = deletes ? '\0' : one_letter(word_at(words, 2));
     if (!input || !from || (!deletes && !to) || words->count != 3) return NULL;
     char *text = arena_copy_text(shell->arena, input), *at = text;
     for (const char *letter = input; *letter; letter++)
-        if (*letter != from || !deletes) *at++ = *letter == from ? to : *letter;
+        if (!deletes || (*letter == from) == keeps) *at++ = *letter == from && !deletes ? to : *letter;
     *at = '\0';
     return text;
 }
@@ -360,6 +373,23 @@ static const char *print_others(Shell *shell, const ShellWords *words, const cha
     return input ? shell_letters(&text) : NULL;
 }
 
+// grep -o: what fits, a line each, of a text or of numbers.
+static const char *print_found(Shell *shell, const ShellWords *words, const char *input) {
+    const char *pattern = word_at(words, words->count - 1);
+    bool numbers = strncmp(pattern, "[0-9]", 5) == 0 && strlen(pattern) <= 7;
+    ShellText text = {0};
+    if (!input || words->count != 3 || !*pattern || (!numbers && strpbrk(pattern, "[]^$*.\\|(+?"))) return NULL;
+    for (const char *at = input; *at;) {
+        size_t length = numbers                                      ? strspn(at, "0123456789")
+                        : strncmp(at, pattern, strlen(pattern)) == 0 ? strlen(pattern)
+                                                                     : 0;
+        shell_put(shell, &text, at, length);
+        if (length) shell_put(shell, &text, "\n", 1);
+        at += length ? length : 1;
+    }
+    return shell_letters(&text);
+}
+
 // xargs alone: all in one line.
 static const char *print_joined(Shell *shell, const char *input) {
     char *text = input ? arena_copy_text(shell->arena, input) : NULL;
@@ -371,16 +401,14 @@ static const char *print_joined(Shell *shell, const char *input) {
 const char *shell_prints(Shell *shell, const ShellWords *words, const char *input, int line) {
     const char *first = word_at(words, 0);
     for (int i = 0; i < words->count; i++)
-        if (!is_known(words->items[i].text) && strcmp(first, "echo") != 0 && strcmp(first, "sed") != 0 &&
-            strcmp(first, "cat") != 0 && strcmp(first, "printf") != 0)
-            return NULL;
+        if (!is_known(words->items[i].text) && !one_of(first, "echo sed cat printf")) return NULL;
     if (strcmp(first, "echo") == 0) return print_echo(shell, words);
     if (strcmp(first, "printf") == 0 && strcmp(word_at(words, 1), "-v") != 0) return print_format(shell, words);
     if (strcmp(first, "cat") == 0) return print_files(shell, words, input, line);
     if (strcmp(first, "envsubst") == 0)
         return print_substituted(shell, input, words->count > 1 ? words->items[1].text : NULL);
     bool lines = strcmp(first, "sed") == 0 && strcmp(word_at(words, 1), "-n") == 0;
-    if (lines || strcmp(first, "awk") == 0 || strcmp(first, "cut") == 0) return print_fields(shell, words, input, line);
+    if (lines || one_of(first, "awk cut")) return print_fields(shell, words, input, line);
     if (strcmp(first, "sed") == 0) return print_edited(shell, words, input, line);
     if (strcmp(first, "expr") == 0) return print_sum(shell, words);
     bool counts = strcmp(word_at(words, 1), "-c") == 0 && strcmp(word_at(words, 2), ".") == 0;
@@ -393,6 +421,7 @@ const char *shell_prints(Shell *shell, const ShellWords *words, const char *inpu
     if (strcmp(first, "basename") == 0) return print_base(shell, words);
     if (strcmp(first, "head") == 0 || strcmp(first, "tail") == 0) return print_end(shell, words, input, line);
     if (strcmp(first, "tr") == 0) return print_translated(shell, words, input);
+    if (strcmp(first, "grep") == 0 && one_of(word_at(words, 1), "-o -oE")) return print_found(shell, words, input);
     if (strcmp(first, "grep") == 0) return print_others(shell, words, input, line);
     if (strcmp(first, "xargs") == 0 && words->count == 1) return print_joined(shell, input);
     if (strcmp(first, "tee") == 0) return input;

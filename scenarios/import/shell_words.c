@@ -184,12 +184,7 @@ static const char *name_end(const char *at, const char *end) {
 }
 
 // Set by the shell or the scheduler to where the script was started, which is taken to be its own folder.
-static bool is_own_folder(const char *name) {
-    static const char *const names[] = {"PWD", "SLURM_SUBMIT_DIR", "PBS_O_WORKDIR", "LSB_SUBCWD"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
-}
+static bool is_own_folder(const char *name) { return one_of(name, "PWD SLURM_SUBMIT_DIR PBS_O_WORKDIR LSB_SUBCWD"); }
 
 // NULL: not set in sight. Its line in *line.
 static const char *value_of(Shell *shell, const char *name, int *line) {
@@ -217,8 +212,15 @@ static const char *unset(Shell *shell, const char *name) {
 
 static const char *replaced(Shell *shell, const char *text, const char *from, const char *to, bool all) {
     size_t length = strlen(from);
-    if (length == 0 || strpbrk(from, "*?[")) return *text ? unknown_text : text;
+    bool letters = *from == '?' ? !from[1] : *from == '[' && strchr(from, ']') == from + length - 1; // one of many
+    if (length == 0 || (strpbrk(from, "*?[") && !letters)) return *text ? unknown_text : text;
     Expander e = {.shell = shell};
+    for (bool done = false; letters && *text; text++) {
+        const char letter[] = {*text, '\0'};
+        bool fits = !done && shell_fits(from, letter, 0);
+        put(&e, fits ? to : letter, fits ? strlen(to) : 1);
+        done = done || (fits && !all);
+    }
     for (const char *at; (at = strstr(text, from)) != NULL;) {
         put(&e, text, (size_t)(at - text));
         put(&e, to, strlen(to));

@@ -245,6 +245,17 @@ static const char *typed(Rows rows, int argc, char *const *argv, const char *nam
     return NULL;
 }
 
+static void take_typed(Arena *arena, Rows rows, int argc, char *const *argv, ImportAsked *asked) {
+    ImportWord *words = ARENA_ARRAY(arena, ImportWord, argc);
+    for (int i = 2; i < argc; i++) {
+        const char *attached;
+        const OptionSpec *row =
+            option_begins(argv[i]) ? option_row_of(rows.items, rows.count, argv[i], &attached) : NULL;
+        if (row) words[asked->typed_count++] = (ImportWord){row->name, typed(rows, argc, argv, row->name)};
+    }
+    asked->typed = words;
+}
+
 static bool has_row(Rows rows, const char *name) {
     for (int i = 0; i < rows.count; i++)
         if (strcmp(rows.items[i].name, name) == 0) return true;
@@ -360,6 +371,7 @@ bool import_subject(Arena *arena, int *argc, char ***argv, const OptionSpec *row
                          .gpus = typed(known, *argc, *argv, "gpus"),
                          .model = typed(known, *argc, *argv, "model"),
                          .no_machines = !has_row(known, "node") || typed(known, *argc, *argv, "gpu")};
+    take_typed(arena, known, *argc, *argv, &asked);
     bool is_kind = !asked.kind;
     for (int i = 0; i < IMPORT_KINDS; i++) is_kind = is_kind || strcmp(asked.kind, import_kinds[i]) == 0;
     if (!is_kind) {

@@ -33,6 +33,30 @@ static void set_environment(Reading *r, const Json *tree) {
     }
 }
 
+// {{.NAME}}, {{.NAME | default "8"}}, as the shell has it.
+static const char *recipe_text(Reading *r, const char *text) {
+    const char *out = "";
+    for (const char *open, *close; (open = strstr(text, "{{")) && (close = strstr(open, "}}")); text = close + 2) {
+        const char *name = open + 2 + strspn(open + 2, " ."), *usual = strstr(name, "default ");
+        if (usual) usual += 8, usual += strspn(usual, " \"'");
+        bool has = usual && usual < close;
+        out = arena_printf(r->arena, "%s%.*s${%.*s%s%.*s}", out, (int)(open - text), text, (int)strcspn(name, " |}"),
+                           name, has ? ":-" : "", has ? (int)strcspn(usual, " \"'}") : 0, has ? usual : "");
+    }
+    return arena_printf(r->arena, "%s%s", out, text);
+}
+
+static void set_variables(Reading *r, const Json *tree) { // values may name earlier ones
+    for (int i = 0; tree && tree->kind == JSON_OBJECT && i < tree->count; i++) {
+        const char *value = tree_text(r->arena, &tree->items[i]), *command = text_at(r, &tree->items[i], "sh");
+        if (command) value = arena_printf(r->arena, "$(%s)", command);
+        if (value)
+            shell_run_words(reading_shell(r),
+                            arena_printf(r->arena, "%s=\"%s\"", tree->items[i].key, recipe_text(r, value)),
+                            tree->items[i].where);
+    }
+}
+
 // A text is a script, a list its lines, or the words of one command.
 static void run(Reading *r, const char *file, const Json *command, bool of_words) {
     ShellText text = {0};
@@ -246,6 +270,35 @@ static void read_sagemaker(Reading *r, const char *file, const Json *job) {
     default_ranks(r, nodes, per_node, job);
 }
 
+// Taskfile: commands of a task, those of others where they are called, {{.NAME}} in them. Its first task, or the first
+// that starts a training.
+static void run_task(Reading *r, const char *file, const Json *tasks, const Json *task, int depth) {
+    static const char *const lists[] = {"deps", "cmds"};
+    set_environment(r, tree_get(task, "env"));
+    for (int k = 0; k < 2; k++) {
+        const Json *list = task->kind == JSON_LIST && k ? task : tree_get(task, lists[k]);
+        for (int i = 0; list && list->kind == JSON_LIST && i < list->count; i++) {
+            const Json *item = &list->items[i], *cmd = item->kind == JSON_OBJECT ? tree_get(item, "cmd") : item;
+            const char *text = cmd ? tree_text(r->arena, cmd) : NULL, *other = k ? text_at(r, item, "task") : text;
+            if (item->kind == JSON_OBJECT) set_variables(r, tree_get(item, "vars"));
+            if (other && depth < 8 && tree_get(tasks, other))
+                run_task(r, file, tasks, tree_get(tasks, other), depth + 1);
+            if (k && text) shell_run_words(reading_shell(r), recipe_text(r, text), item->where);
+        }
+    }
+}
+
+static void read_taskfile(Reading *r, const char *file, const Json *whole) {
+    const Json *tasks = tree_get(whole, "tasks"), *usual = tree_get(tasks, "default");
+    set_variables(r, tree_get(whole, "vars"));
+    set_environment(r, tree_get(whole, "env"));
+    if (usual) run_task(r, file, tasks, usual, 0);
+    for (int i = 0; tasks && tasks->kind == JSON_OBJECT && i < tasks->count && r->launches.count == 0; i++) {
+        set_variables(r, tree_get(&tasks->items[i], "vars"));
+        run_task(r, file, tasks, &tasks->items[i], 0);
+    }
+}
+
 static const struct {
     const char *marks; // all of them stand at the beginning of a line
     void (*read)(Reading *r, const char *file, const Json *task);
@@ -260,6 +313,9 @@ static const struct {
     {"command:|compute:", read_mcli},
     {"command:|gpu_num:", read_mcli},
     {"services:", read_compose},
+    {"tasks:|version: '3", read_taskfile},
+    {"tasks:|version: \"3", read_taskfile},
+    {"tasks:|version: 3", read_taskfile},
     {"tasks:|budget:", read_beaker},
     {"tasks:|version: v2", read_beaker},
     {"ResourceConfig:", read_sagemaker},

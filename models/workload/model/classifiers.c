@@ -363,7 +363,8 @@ void build_efficientnet_v2(ImageBuilder *builder, int variant, int classes) {
 typedef struct Staged {
     int blocks[STAGES], channels;
 } Staged;
-static const Staged convnexts[] = {{{3, 3, 9, 3}, 96}, {{3, 3, 27, 3}, 96}, {{3, 3, 27, 3}, 128}, {{3, 3, 27, 3}, 192}};
+static const Staged convnexts[] = {
+    {{3, 3, 9, 3}, 96}, {{3, 3, 27, 3}, 96}, {{3, 3, 27, 3}, 128}, {{3, 3, 27, 3}, 192}, {{3, 3, 27, 3}, 256}};
 static const Staged swins[] = {{{2, 2, 6, 2}, 96}, {{2, 2, 18, 2}, 96}, {{2, 2, 18, 2}, 128}, {{2, 2, 18, 2}, 192}};
 
 static NetLayer *plain(NetLayer *layer) {

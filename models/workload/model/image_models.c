@@ -74,6 +74,7 @@ static const ImageModel models[] = {
     {"convnext-small", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 1},
     {"convnext-base", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 2},
     {"convnext-large", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 3},
+    {"convnext-xlarge", "convnext", "Liu et al. 2022", 224, 32, build_convnext, 4},
     {"swin-tiny", "swin", "Liu et al. 2021", 224, 32, build_swin, 0},
     {"swin-small", "swin", "Liu et al. 2021", 224, 32, build_swin, 1},
     {"swin-base", "swin", "Liu et al. 2021", 224, 32, build_swin, 2},

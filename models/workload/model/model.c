@@ -2,6 +2,7 @@
 #include "models/workload/model/model.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "models/workload/model/image_layers.h"
@@ -9,9 +10,10 @@
 #include "sim/base/check.h"
 
 #define NAMES_ROOM 512
+#define NAME_ROOM 200
 
 typedef struct Alias {
-    const char *alias, *name;
+    const char *alias, *name; // both may end in '-': what begins so, of any size
 } Alias;
 
 // clang-format off
@@ -23,12 +25,24 @@ static const Alias aliases[] = {
     {"bert-large-uncased", "bert-large"}, {"llama-7b", "llama-2-7b"}, {"llama-13b", "llama-2-13b"},
     {"llama-70b", "llama-2-70b"}, {"llama-30b", "llama-33b"}, {"llama-405b", "llama-3.1-405b"}, {"llama-3.3-70b", "llama-3.1-70b"},
     {"vicuna-7b", "llama-2-7b"}, {"vicuna-13b", "llama-2-13b"}, {"alpaca-7b", "llama-2-7b"},
-    {"qwen2-0.5b", "qwen2.5-0.5b"}, {"qwen2-1.5b", "qwen2.5-1.5b"}, {"qwen2-7b", "qwen2.5-7b"}, {"qwen2-72b", "qwen2.5-72b"},
-    {"qwen-7b", "qwen1.5-7b"}, {"qwen-14b", "qwen1.5-14b"}, {"qwen-72b", "qwen1.5-72b"},
-    {"qwen2.5-coder-0.5b", "qwen2.5-0.5b"}, {"qwen2.5-coder-1.5b", "qwen2.5-1.5b"}, {"qwen2.5-coder-3b", "qwen2.5-3b"},
-    {"qwen2.5-coder-7b", "qwen2.5-7b"}, {"qwen2.5-coder-14b", "qwen2.5-14b"}, {"qwen2.5-coder-32b", "qwen2.5-32b"},
-    {"qwen2.5-math-1.5b", "qwen2.5-1.5b"}, {"qwen2.5-math-7b", "qwen2.5-7b"}, {"qwen2.5-math-72b", "qwen2.5-72b"},
-    {"yi-1.5-6b", "yi-6b"}, {"yi-1.5-34b", "yi-34b"}, {"deepseek-llm-7b", "deepseek-7b"}, {"deepseek-llm-67b", "deepseek-67b"},
+    {"qwen2-", "qwen2.5-"}, {"qwen-", "qwen1.5-"}, {"qwen2.5-coder-", "qwen2.5-"}, {"qwen2.5-math-", "qwen2.5-"},
+    {"qwen3-coder-", "qwen3-"}, {"qwq-", "qwen2.5-"}, {"yi-1.5-", "yi-"}, {"deepseek-llm-", "deepseek-"},
+    {"deepseek-r1-distill-qwen-", "qwen2.5-"}, {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
+    {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"}, {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
+    {"olmo-2-1124-", "olmo-2-"}, {"olmo-2-0325-", "olmo-2-"}, {"olmo-2-0425-", "olmo-2-"}, {"flan-t5-", "t5-v1.1-"},
+    {"t0-3b", "t5-v1.1-xl"}, {"mt0-", "mt5-"}, {"bloomz-", "bloom-"}, {"zephyr-", "mistral-"}, {"openchat-3.5", "mistral-7b"},
+    {"dolly-v2-3b", "pythia-2.8b"}, {"dolly-v2-7b", "pythia-6.9b"}, {"dolly-v2-12b", "pythia-12b"}, {"gemma-1.1-", "gemma-"},
+    {"phi-1", "phi-1.5"}, {"phi-3.5-mini", "phi-3-mini"}, {"smollm-", "smollm2-"}, {"internlm2.5-", "internlm2-"},
+    {"chatglm2-6b", "chatglm3-6b"}, {"granite-3.0-", "granite-3-"}, {"granite-3.1-", "granite-3-"},
+    {"granite-3.2-", "granite-3-"}, {"granite-3.3-", "granite-3-"}, {"granite-7b", "llama-2-7b"},
+    {"codestral-22b", "mistral-small-22b"}, {"mistral-small-instruct-2409", "mistral-small-22b"},
+    {"mistral-large", "mistral-large-123b"}, {"starcoder", "starcoder-15b"}, {"starcoderbase", "starcoder-15b"},
+    {"santacoder", "starcoderbase-1b"}, {"dbrx-base", "dbrx"}, {"dbrx-instruct", "dbrx"},
+    {"camembert-base", "roberta-base"}, {"electra-base", "bert-base"}, {"electra-large", "bert-large"},
+    {"bge-small-en", "minilm-l12"}, {"bge-base-en", "bert-base"}, {"bge-large-en", "bert-large"}, {"bge-m3", "xlm-roberta-large"},
+    {"e5-base", "bert-base"}, {"e5-large", "bert-large"}, {"multilingual-e5-base", "xlm-roberta-base"},
+    {"multilingual-e5-large", "xlm-roberta-large"}, {"nllb-200-distilled-600m", "nllb-200-600m"},
+    {"pegasus-xsum", "pegasus-large"},
     {"gptj-6b", "gpt-j-6b"}, {"distilbert-base-uncased", "distilbert-base"}, {"mistral-small", "mistral-small-24b"}, {"mistral-nemo", "mistral-nemo-12b"},
     {"tinyllama", "tinyllama-1.1b"}, {"bloom", "bloom-176b"}, {"gpt-neox", "gpt-neox-20b"}, {"deepseek-r1", "deepseek-v3"},
     {"regnet-y-1.6gf", "regnety-016"}, {"regnet-y-3.2gf", "regnety-032"}, {"regnet-y-4gf", "regnety-040"},
@@ -40,8 +54,9 @@ static const Alias aliases[] = {
     {"seresnext-101-32x4d", "se-resnext-101-32x4d"}, {"seresnext-50-32x4d", "se-resnext-50-32x4d"},
     {"seresnet-50", "se-resnet-50"}, {"vit-b-16", "vit-base-patch16"}, {"vit-b-32", "vit-base-patch32"},
     {"vit-s-16", "vit-small-patch16"}, {"vit-l-16", "vit-large-patch16"}, {"vit-l-32", "vit-large-patch32"},
-    {"vit-h-14", "vit-huge-patch14"}, {"deit-tiny-patch16", "vit-tiny-patch16"},
-    {"deit-small-patch16", "vit-small-patch16"}, {"deit-base-patch16", "vit-base-patch16"},
+    {"vit-h-14", "vit-huge-patch14"}, {"deit-", "vit-"}, {"deit3-", "vit-"},
+    {"deit-base-distilled-patch16", "vit-base-patch16"}, {"swin-t", "swin-tiny"}, {"swin-s", "swin-small"},
+    {"swin-b", "swin-base"}, {"swin-v2-t", "swin-v2-tiny"}, {"swin-v2-s", "swin-v2-small"}, {"swin-v2-b", "swin-v2-base"},
     {"swin-tiny-patch4-window7", "swin-tiny"}, {"swin-small-patch4-window7", "swin-small"},
     {"swin-base-patch4-window7", "swin-base"}, {"swin-large-patch4-window7", "swin-large"},
     {"unet-medical", "unet"}, {"retinanet (resnext50_32x4d)", "retinanet-resnext-50-32x4d"},
@@ -119,14 +134,32 @@ static bool same_name(const char *a, const char *b) {
     return *a == *b;
 }
 
-static const char *full_name(const char *name) {
+// What stands in a name behind "qwen2-"; NULL: it begins otherwise.
+static const char *behind(const char *beginning, const char *name) {
+    if (beginning[strlen(beginning) - 1] != '-') return NULL;
+    for (name = next_letter(name); *(beginning = next_letter(beginning)); beginning++, name = next_letter(name))
+        if (tolower((unsigned char)*beginning) != tolower((unsigned char)*name++)) return NULL;
+    return *name ? name : NULL;
+}
+
+static const char *listed_name(const char *name) {
     int count = 0;
     const char *const *names = model_names(&count);
     for (int i = 0; i < count; i++)
         if (same_name(names[i], name)) return names[i];
-    for (int i = 0; i < ALIAS_COUNT; i++)
-        if (same_name(aliases[i].alias, name)) return aliases[i].name;
     return NULL;
+}
+
+static const char *full_name(const char *name) {
+    const char *full = listed_name(name);
+    for (int i = 0; i < ALIAS_COUNT && !full; i++)
+        if (same_name(aliases[i].alias, name)) full = listed_name(aliases[i].name);
+    for (int i = 0; i < ALIAS_COUNT && !full; i++) {
+        char whole[NAME_ROOM];
+        const char *rest = behind(aliases[i].alias, name);
+        if (rest && snprintf(whole, sizeof whole, "%s%s", aliases[i].name, rest) < NAME_ROOM) full = listed_name(whole);
+    }
+    return full;
 }
 
 static bool hint_models(const char *name, const char *const *names, int count, Problems *problems) {

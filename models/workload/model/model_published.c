@@ -30,53 +30,17 @@ double billions_said(const char *name) {
     return 0;
 }
 
-// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions.
+// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions. Names of experts' models say those that a token meets.
 static bool is_as_large(const Model *model, const char *said) {
     double billions = billions_said(said);
-    return billions <= 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
-}
-
-// What is trained on from another model, or is called otherwise, has the other's shape.
-static const char *original_of(Arena *arena, const char *name) {
-    static const char *const derived[][2] = {{"deepseek-r1-distill-qwen-", "qwen2.5-"},
-                                             {"deepseek-r1-distill-llama-8b", "llama-3.1-8b"},
-                                             {"deepseek-r1-distill-llama-70b", "llama-3.1-70b"},
-                                             {"llama-3.1-nemotron-70b", "llama-3.1-70b"},
-                                             {"olmo-2-1124-", "olmo-2-"},
-                                             {"olmo-2-0325-", "olmo-2-"},
-                                             {"flan-t5-", "t5-v1.1-"},
-                                             {"bloomz-", "bloom-"},
-                                             {"qwq-", "qwen2.5-"},
-                                             {"zephyr-", "mistral-"},
-                                             {"dolly-v2-3b", "pythia-2.8b"},
-                                             {"dolly-v2-7b", "pythia-6.9b"},
-                                             {"dolly-v2-12b", "pythia-12b"},
-                                             {"phi-3.5-mini", "phi-3-mini"},
-                                             {"camembert-base", "roberta-base"},
-                                             {"electra-base", "bert-base"},
-                                             {"electra-large", "bert-large"},
-                                             {"dinov2-", "vit-"},
-                                             {"swin_t", "swin-tiny"},
-                                             {"swin_s", "swin-small"},
-                                             {"swin_b", "swin-base"},
-                                             {"swin_v2_t", "swin-v2-tiny"},
-                                             {"swin_v2_s", "swin-v2-small"},
-                                             {"swin_v2_b", "swin-v2-base"}};
-    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++) {
-        size_t length = strlen(derived[i][0]);
-        bool whole = derived[i][0][length - 1] == '-' || !isalnum((unsigned char)name[strnlen(name, length)]);
-        if (strncasecmp(name, derived[i][0], length) == 0 && whole)
-            return arena_printf(arena, "%s%.100s", derived[i][1], name + length);
-    }
-    return name;
+    return billions <= 0 || model->experts.count > 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
 }
 
 // "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
 const Model *model_published(Arena *arena, const char *said) {
     static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
     const char *slash = strrchr(said, '/');
-    const char *begin = original_of(arena, slash && slash[1] ? slash + 1 : said);
-    if (slash && begin != slash + 1) said = begin; // of its size, too
+    const char *begin = slash && slash[1] ? slash + 1 : said;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
         if (file_ends_in(begin, endings[i]))
             begin = arena_printf(arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
@@ -84,7 +48,7 @@ const Model *model_published(Arena *arena, const char *said) {
         char *name = arena_printf(arena, "%.100s", begin);
         while (*name) {
             const Model *model = spelt_like(arena, name);
-            if (model && is_as_large(model, said)) return model;
+            if (model && (billions_said(name) > 0 || is_as_large(model, said))) return model;
             char *cut = strrchr(name, '-');
             char *underline = strrchr(name, '_');
             if (!cut || (underline && underline > cut)) cut = underline;

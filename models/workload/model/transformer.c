@@ -43,6 +43,12 @@ typedef struct PublishedShape {
 #define GPT_NEO_SOURCE "EleutherAI 2021 (GPT-Neo), config.json; half of its layers see 256 tokens, here all do"
 #define STARCODER2_SOURCE "Lozhkov et al. 2024 (StarCoder 2), table 6; config.json"
 #define ROBERTA_SOURCE "Liu et al. 2019 (RoBERTa), config.json"
+#define DEBERTA_SOURCE "He et al. 2021 (DeBERTa), config.json; its attention to relative positions left out"
+#define CODEGEN_SOURCE "Nijkamp et al. 2022 (CodeGen), config.json; its parallel attention and MLP one after the other"
+#define STABLELM2_SOURCE "Bellagente et al. 2024 (Stable LM 2), config.json"
+#define FALCON3_SOURCE "Falcon-LLM Team 2024 (Falcon 3), config.json"
+#define GRANITE_SOURCE "Granite Team 2024 (Granite 3), config.json"
+#define STARCODER_SOURCE "Li et al. 2023 (StarCoder); config.json"
 #define QWEN3_HEAD_DIM 128 // whatever the width
 
 // One row a model. kv_heads 0: as many as heads; ffn 0: 4 x hidden.
@@ -79,6 +85,20 @@ static const PublishedShape shapes[] = {
     {"roberta-base", "bert", ROBERTA_SOURCE, 12, 768, 12, 0, 0, 50265, 514},
     {"roberta-large", "bert", ROBERTA_SOURCE, 24, 1024, 16, 0, 0, 50265, 514},
     {"xlm-roberta-base", "bert", "Conneau et al. 2020 (XLM-R), config.json", 12, 768, 12, 0, 0, 250002, 514},
+    {"xlm-roberta-large", "bert", "Conneau et al. 2020 (XLM-R), config.json", 24, 1024, 16, 0, 0, 250002, 514},
+    {"distilroberta-base", "bert", "Sanh et al. 2019; config.json", 6, 768, 12, 0, 0, 50265, 514},
+    {"bert-base-multilingual", "bert", BERT_SOURCE, 12, 768, 12, 0, 0, 119547, 512},
+    {"deberta-base", "bert", DEBERTA_SOURCE, 12, 768, 12, 0, 0, 50265, 512},
+    {"deberta-large", "bert", DEBERTA_SOURCE, 24, 1024, 16, 0, 0, 50265, 512},
+    {"deberta-v2-xlarge", "bert", DEBERTA_SOURCE, 24, 1536, 24, 0, 0, 128100, 512},
+    {"deberta-v2-xxlarge", "bert", DEBERTA_SOURCE, 48, 1536, 24, 0, 0, 128100, 512},
+    {"deberta-v3-xsmall", "bert", DEBERTA_SOURCE, 12, 384, 6, 0, 0, 128100, 512},
+    {"deberta-v3-small", "bert", DEBERTA_SOURCE, 6, 768, 12, 0, 0, 128100, 512},
+    {"deberta-v3-base", "bert", DEBERTA_SOURCE, 12, 768, 12, 0, 0, 128100, 512},
+    {"deberta-v3-large", "bert", DEBERTA_SOURCE, 24, 1024, 16, 0, 0, 128100, 512},
+    {"mpnet-base", "bert", "Song et al. 2020 (MPNet), config.json", 12, 768, 12, 0, 0, 30527, 514},
+    {"minilm-l6", "bert", "Wang et al. 2020 (MiniLM), config.json", 6, 384, 12, 0, 0, 30522, 512},
+    {"minilm-l12", "bert", "Wang et al. 2020 (MiniLM), config.json", 12, 384, 12, 0, 0, 30522, 512},
     {"llama-2-7b", "llama", LLAMA2_SOURCE, 32, 4096, 32, 0, 11008, 32000, 4096},
     {"llama-2-13b", "llama", LLAMA2_SOURCE, 40, 5120, 40, 0, 13824, 32000, 4096},
     {"llama-2-70b", "llama", LLAMA2_SOURCE, 80, 8192, 64, 8, 28672, 32000, 4096},
@@ -112,6 +132,20 @@ static const PublishedShape shapes[] = {
     {"mistral-nemo-12b", "llama", "mistralai/Mistral-Nemo-Base-2407, config.json", 40, 5120, 32, 8, 14336, 131072, 131072},
     {"mistral-small-24b", "llama", "mistralai/Mistral-Small-24B-Base-2501, config.json", 40, 5120, 32, 8, 32768, 131072, 32768},
     {"mistral-small-22b", "llama", "mistralai/Mistral-Small-Instruct-2409, config.json", 56, 6144, 48, 8, 16384, 32768, 32768},
+    {"ministral-8b", "llama", "mistralai/Ministral-8B-Instruct-2410, config.json; attention over the whole sequence", 36, 4096, 32, 8, 12288, 131072, 32768},
+    {"open-llama-3b", "llama", "Geng and Liu 2023 (OpenLLaMA), config.json", 26, 3200, 32, 0, 8640, 32000, 2048},
+    {"solar-10.7b", "llama", "Kim et al. 2023 (SOLAR), config.json", 48, 4096, 32, 8, 14336, 32000, 4096},
+    {"yi-9b", "llama", "01.AI 2024 (Yi-9B, Yi-1.5-9B), config.json", 48, 4096, 32, 4, 11008, 64000, 4096},
+    {"falcon-3-1b", "llama", FALCON3_SOURCE, 18, 2048, 8, 4, 8192, 131072, 8192},
+    {"falcon-3-3b", "llama", FALCON3_SOURCE, 22, 3072, 12, 4, 9216, 131072, 32768},
+    {"falcon-3-7b", "llama", FALCON3_SOURCE, 28, 3072, 12, 4, 23040, 131072, 32768},
+    {"falcon-3-10b", "llama", FALCON3_SOURCE, 40, 3072, 12, 4, 23040, 131072, 32768},
+    {"granite-3-2b", "llama", GRANITE_SOURCE, 40, 2048, 32, 8, 8192, 49155, 131072},
+    {"granite-3-8b", "llama", GRANITE_SOURCE, 40, 4096, 32, 8, 12800, 49155, 131072},
+    {"stablelm-3b", "llama", "Tow et al. 2023 (StableLM-3B-4E1T), config.json", 32, 2560, 32, 0, 6912, 50304, 4096},
+    {"stablelm-2-1.6b", "qwen2.5", STABLELM2_SOURCE, 24, 2048, 32, 0, 5632, 100352, 4096},
+    {"stablelm-2-12b", "llama", STABLELM2_SOURCE, 40, 5120, 32, 8, 13824, 100352, 4096},
+    {"phi-4-mini", "llama", "Microsoft 2025 (Phi-4-Mini), config.json", 32, 3072, 24, 8, 8192, 200064, 131072},
     {"phi-1.5", "neox", PHI2_SOURCE, 24, 2048, 32, 0, 0, 51200, 2048},
     {"phi-2", "neox", PHI2_SOURCE, 32, 2560, 32, 0, 0, 51200, 2048},
     {"phi-3-mini", "llama", "Abdin et al. 2024 (Phi-3); config.json", 32, 3072, 32, 0, 8192, 32064, 4096},
@@ -122,6 +156,7 @@ static const PublishedShape shapes[] = {
     {"gemma-2-2b", "llama", GEMMA2_SOURCE, 26, 2304, 8, 4, 9216, 256000, 8192},
     {"gemma-2-9b", "llama", GEMMA2_SOURCE, 42, 3584, 16, 8, 14336, 256000, 8192},
     {"gemma-2-27b", "llama", GEMMA2_SOURCE, 46, 4608, 32, 16, 36864, 256000, 8192},
+    {"gemma-3-270m", "llama", GEMMA3_SOURCE, 18, 640, 4, 1, 2048, 262144, 32768},
     {"gemma-3-1b", "llama", GEMMA3_SOURCE, 26, 1152, 4, 1, 6912, 262144, 32768},
     {"gemma-3-4b", "llama", GEMMA3_SOURCE, 34, 2560, 8, 4, 10240, 262208, 131072},
     {"gemma-3-12b", "llama", GEMMA3_SOURCE, 48, 3840, 16, 8, 15360, 262208, 131072},
@@ -132,6 +167,8 @@ static const PublishedShape shapes[] = {
     {"baichuan2-13b", "llama", BAICHUAN2_SOURCE, 40, 5120, 40, 0, 13696, 125696, 4096},
     {"chatglm3-6b", "qwen2.5", GLM_SOURCE, 28, 4096, 32, 2, 13696, 65024, 8192},
     {"glm-4-9b", "qwen2.5", GLM_SOURCE, 40, 4096, 32, 2, 13696, 151552, 8192},
+    {"olmo-1b", "llama", "Groeneveld et al. 2024 (OLMo), table 1", 16, 2048, 16, 0, 8192, 50304, 2048},
+    {"olmo-2-1b", "llama", OLMO2_SOURCE, 16, 2048, 16, 0, 8192, 100352, 4096},
     {"olmo-7b", "llama", "Groeneveld et al. 2024 (OLMo), table 1", 32, 4096, 32, 0, 11008, 50304, 2048},
     {"olmo-2-7b", "llama", OLMO2_SOURCE, 32, 4096, 32, 0, 11008, 100352, 4096},
     {"olmo-2-13b", "llama", OLMO2_SOURCE, 40, 5120, 40, 0, 13824, 100352, 4096},
@@ -151,6 +188,7 @@ static const PublishedShape shapes[] = {
     {"qwen3-1.7b", "qwen3", QWEN3_SOURCE, 28, 2048, 16, 8, 6144, 151936, 32768},
     {"qwen3-4b", "qwen3", QWEN3_SOURCE, 36, 2560, 32, 8, 9728, 151936, 32768},
     {"opt-125m", "gpt", OPT_SOURCE, 12, 768, 12, 0, 0, 50272, 2048},
+    {"opt-350m", "gpt", "Zhang et al. 2022 (OPT), table 1; its embedding of 512 is 1024 here", 24, 1024, 16, 0, 0, 50272, 2048},
     {"opt-1.3b", "gpt", OPT_SOURCE, 24, 2048, 32, 0, 0, 50272, 2048},
     {"opt-2.7b", "gpt", OPT_SOURCE, 32, 2560, 32, 0, 0, 50272, 2048},
     {"opt-6.7b", "gpt", OPT_SOURCE, 32, 4096, 32, 0, 0, 50272, 2048},
@@ -158,17 +196,24 @@ static const PublishedShape shapes[] = {
     {"opt-30b", "gpt", OPT_SOURCE, 48, 7168, 56, 0, 0, 50272, 2048},
     {"opt-66b", "gpt", OPT_SOURCE, 64, 9216, 72, 0, 0, 50272, 2048},
     {"opt-175b", "gpt", OPT_SOURCE, 96, 12288, 96, 0, 0, 50272, 2048},
+    {"gpt-neo-125m", "gpt", GPT_NEO_SOURCE, 12, 768, 12, 0, 0, 50257, 2048},
     {"gpt-neo-1.3b", "gpt", GPT_NEO_SOURCE, 24, 2048, 16, 0, 0, 50257, 2048},
     {"gpt-neo-2.7b", "gpt", GPT_NEO_SOURCE, 32, 2560, 20, 0, 0, 50257, 2048},
-    {"starcoder-15b", "starcoder", "Li et al. 2023 (StarCoder); config.json", 40, 6144, 48, 1, 0, 49152, 8192},
+    {"starcoderbase-1b", "starcoder", STARCODER_SOURCE, 24, 2048, 16, 1, 0, 49152, 8192},
+    {"starcoderbase-3b", "starcoder", STARCODER_SOURCE, 36, 2816, 22, 1, 0, 49152, 8192},
+    {"starcoderbase-7b", "starcoder", STARCODER_SOURCE, 42, 4096, 32, 1, 0, 49152, 8192},
+    {"starcoder-15b", "starcoder", STARCODER_SOURCE, 40, 6144, 48, 1, 0, 49152, 8192},
     {"starcoder2-3b", "starcoder2", STARCODER2_SOURCE, 30, 3072, 24, 2, 12288, 49152, 16384},
     {"starcoder2-7b", "starcoder2", STARCODER2_SOURCE, 32, 4608, 36, 4, 18432, 49152, 16384},
     {"starcoder2-15b", "starcoder2", STARCODER2_SOURCE, 40, 6144, 48, 4, 24576, 49152, 16384},
     {"bloom-560m", "bloom", BLOOM_SOURCE, 24, 1024, 16, 0, 0, 250880, 2048},
+    {"bloom-1b1", "bloom", BLOOM_SOURCE, 24, 1536, 16, 0, 0, 250880, 2048},
     {"bloom-1b7", "bloom", BLOOM_SOURCE, 24, 2048, 16, 0, 0, 250880, 2048},
     {"bloom-3b", "bloom", BLOOM_SOURCE, 30, 2560, 32, 0, 0, 250880, 2048},
     {"bloom-7b1", "bloom", BLOOM_SOURCE, 30, 4096, 32, 0, 0, 250880, 2048},
     {"bloom-176b", "bloom", BLOOM_SOURCE, 70, 14336, 112, 0, 0, 250880, 2048},
+    {"pythia-14m", "neox", PYTHIA_SOURCE, 6, 128, 4, 0, 0, 50304, 2048},
+    {"pythia-31m", "neox", PYTHIA_SOURCE, 6, 256, 8, 0, 0, 50304, 2048},
     {"pythia-70m", "neox", PYTHIA_SOURCE, 6, 512, 8, 0, 0, 50304, 2048},
     {"pythia-160m", "neox", PYTHIA_SOURCE, 12, 768, 12, 0, 0, 50304, 2048},
     {"pythia-410m", "neox", PYTHIA_SOURCE, 24, 1024, 16, 0, 0, 50304, 2048},
@@ -179,6 +224,10 @@ static const PublishedShape shapes[] = {
     {"pythia-12b", "neox", PYTHIA_SOURCE, 36, 5120, 40, 0, 0, 50688, 2048},
     {"gpt-neox-20b", "neox", "Black et al. 2022 (GPT-NeoX-20B), section 2.1; config.json", 44, 6144, 64, 0, 0, 50432, 2048},
     {"gpt-j-6b", "neox", "Wang and Komatsuzaki 2021 (GPT-J), config.json; its parallel attention and MLP one after the other", 28, 4096, 16, 0, 0, 50400, 2048},
+    {"codegen-350m", "neox", CODEGEN_SOURCE, 20, 1024, 16, 0, 0, 51200, 2048},
+    {"codegen-2b", "neox", CODEGEN_SOURCE, 32, 2560, 32, 0, 0, 51200, 2048},
+    {"codegen-6b", "neox", CODEGEN_SOURCE, 33, 4096, 16, 0, 0, 51200, 2048},
+    {"codegen-16b", "neox", CODEGEN_SOURCE, 34, 6144, 24, 0, 0, 51200, 2048},
     {"falcon-7b", "falcon", FALCON_SOURCE, 32, 4544, 71, 1, 0, 65024, 2048},
     {"falcon-40b", "falcon", FALCON_SOURCE, 60, 8192, 128, 8, 0, 65024, 2048},
     {"falcon-180b", "falcon", FALCON_SOURCE, 80, 14848, 232, 8, 0, 65024, 2048},
@@ -208,6 +257,15 @@ static const struct {
     {"gemma-3-12b", 256, true},
     {"gemma-3-27b", 128, true},
     {"mistral-small-22b", 128, false},
+    {"falcon-3-1b", 256, false},
+    {"falcon-3-3b", 256, false},
+    {"falcon-3-7b", 256, false},
+    {"falcon-3-10b", 256, false},
+    {"granite-3-2b", 0, true},
+    {"granite-3-8b", 0, true},
+    {"phi-4-mini", 0, true},
+    {"gemma-3-270m", 256, true},
+    {"olmo-1b", 0, true},
     {"smollm2-360m", 0, true},
     {"starcoder2-15b", 0, false},
     {"smollm2-135m", 0, true},
@@ -422,25 +480,45 @@ const Model *model_transformer(Arena *arena, const TransformerShape *shape, Wher
 
 // ---- Models with an encoder and a decoder: T5 (Raffel et al. 2019), as pretrained: spans of 512 tokens are taken out
 // and the decoder writes them, 114 tokens. Norms without means, no biases, positions by relative distance; version 1.1
-// has gates and a head of its own.
+// has gates and a head of its own. BART (Lewis et al. 2019) and its relatives are as GPT, and write as much as they
+// read.
+
+typedef enum PairKind { T5, T5_GATED, BART } PairKind;
 
 typedef struct PairShape {
     const char *name;
-    int layers, hidden, heads, head_dim, ffn; // layers of the encoder; the decoder has as many
-    bool gated; // and not tied (T5 v1.1; google-research/text-to-text-transfer-transformer)
+    int layers, hidden, heads, head_dim, ffn, vocab; // layers of the encoder; the decoder has as many
+    PairKind kind;
 } PairShape;
 
+#define T5_WORDS 32128
 static const PairShape pair_shapes[] = {
-    {"t5-small", 6, 512, 8, 64, 2048, false},      {"t5-base", 12, 768, 12, 64, 3072, false},
-    {"t5-large", 24, 1024, 16, 64, 4096, false},   {"t5-3b", 24, 1024, 32, 128, 16384, false},
-    {"t5-11b", 24, 1024, 128, 128, 65536, false},  {"t5-v1.1-small", 8, 512, 6, 64, 1024, true},
-    {"t5-v1.1-base", 12, 768, 12, 64, 2048, true}, {"t5-v1.1-large", 24, 1024, 16, 64, 2816, true},
-    {"t5-v1.1-xl", 24, 2048, 32, 64, 5120, true},  {"t5-v1.1-xxl", 24, 4096, 64, 64, 10240, true},
+    {"t5-small", 6, 512, 8, 64, 2048, T5_WORDS, T5},
+    {"t5-base", 12, 768, 12, 64, 3072, T5_WORDS, T5},
+    {"t5-large", 24, 1024, 16, 64, 4096, T5_WORDS, T5},
+    {"t5-3b", 24, 1024, 32, 128, 16384, T5_WORDS, T5},
+    {"t5-11b", 24, 1024, 128, 128, 65536, T5_WORDS, T5},
+    {"t5-v1.1-small", 8, 512, 6, 64, 1024, T5_WORDS, T5_GATED},
+    {"t5-v1.1-base", 12, 768, 12, 64, 2048, T5_WORDS, T5_GATED},
+    {"t5-v1.1-large", 24, 1024, 16, 64, 2816, T5_WORDS, T5_GATED},
+    {"t5-v1.1-xl", 24, 2048, 32, 64, 5120, T5_WORDS, T5_GATED},
+    {"t5-v1.1-xxl", 24, 4096, 64, 64, 10240, T5_WORDS, T5_GATED},
+    {"mt5-small", 8, 512, 6, 64, 1024, 250112, T5_GATED},
+    {"mt5-base", 12, 768, 12, 64, 2048, 250112, T5_GATED},
+    {"mt5-large", 24, 1024, 16, 64, 2816, 250112, T5_GATED},
+    {"mt5-xl", 24, 2048, 32, 64, 5120, 250112, T5_GATED},
+    {"mt5-xxl", 24, 4096, 64, 64, 10240, 250112, T5_GATED},
+    {"bart-base", 6, 768, 12, 64, 3072, 50265, BART},
+    {"bart-large", 12, 1024, 16, 64, 4096, 50265, BART},
+    {"mbart-large", 12, 1024, 16, 64, 4096, 250054, BART},
+    {"nllb-200-600m", 12, 1024, 16, 64, 4096, 256206, BART},
+    {"m2m100-418m", 12, 1024, 16, 64, 4096, 128112, BART},
+    {"pegasus-large", 16, 1024, 16, 64, 4096, 96103, BART},
 };
 const int encoder_decoder_count = (int)(sizeof pair_shapes / sizeof *pair_shapes);
-#define VOCABULARY 32128
-#define SOURCE_TOKENS 512
-#define TARGET_TOKENS 114
+#define T5_SOURCE_TOKENS 512
+#define T5_TARGET_TOKENS 114
+#define BART_TOKENS 1024
 
 const char *encoder_decoder_name(int index) {
     CHECK(index >= 0 && index < encoder_decoder_count);
@@ -450,11 +528,12 @@ const char *encoder_decoder_name(int index) {
 const Model *encoder_decoder(Arena *arena, int index) {
     CHECK(index >= 0 && index < encoder_decoder_count);
     const PairShape *shape = &pair_shapes[index];
+    bool bart = shape->kind == BART;
     Model *model = ARENA_NEW(arena, Model);
     *model = (Model){
         .name = shape->name,
-        .family = "t5",
-        .source = "Raffel et al. 2019, section 3.1 and appendix",
+        .family = bart ? "bart" : "t5",
+        .source = bart ? "Lewis et al. 2019; config.json" : "Raffel et al. 2019, section 3.1 and appendix",
         .kind = MODEL_TRANSFORMER,
         .block_count = 2 * shape->layers + 2,
         .layers = 2 * shape->layers,
@@ -463,14 +542,16 @@ const Model *encoder_decoder(Arena *arena, int index) {
         .kv_heads = shape->heads,
         .head_dim = shape->head_dim,
         .ffn = shape->ffn,
-        .vocab = VOCABULARY,
-        .max_positions = SOURCE_TOKENS,
-        .gated_mlp = shape->gated,
-        .tied_embedding = !shape->gated,
-        .rms_norm = true,
+        .vocab = shape->vocab,
+        .max_positions = bart ? BART_TOKENS : T5_SOURCE_TOKENS,
+        .gated_mlp = shape->kind == T5_GATED,
+        .tied_embedding = shape->kind != T5_GATED,
+        .learned_positions = bart,
+        .biases = bart,
+        .rms_norm = !bart,
         .head_share = 1,
         .encoder_layers = shape->layers,
-        .target_share = (double)TARGET_TOKENS / SOURCE_TOKENS,
+        .target_share = bart ? 1 : (double)T5_TARGET_TOKENS / T5_SOURCE_TOKENS,
     };
     return model;
 }

@@ -15,7 +15,8 @@ static const VisionShape shapes[] = {
     {"vit-small-patch32", 12, 384, 6, 1536, 32},   {"vit-base-patch16", 12, 768, 12, 3072, 16},
     {"vit-base-patch32", 12, 768, 12, 3072, 32},   {"vit-large-patch16", 24, 1024, 16, 4096, 16},
     {"vit-large-patch32", 24, 1024, 16, 4096, 32}, {"vit-huge-patch14", 32, 1280, 16, 5120, 14},
-    {"vit-g-patch14", 48, 1664, 16, 8192, 14}, // Zhai et al. 2021, table 2 (ViT-G/14)
+    {"vit-giant-patch14", 40, 1408, 16, 6144, 14}, // the same, ViT-g/14
+    {"vit-g-patch14", 48, 1664, 16, 8192, 14},     // Zhai et al. 2021, table 2 (ViT-G/14)
 };
 const int vision_transformer_count = (int)(sizeof shapes / sizeof *shapes);
 #define USUAL_IMAGE 224

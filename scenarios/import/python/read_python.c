@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 
 enum { DEEPEST = 100, MOST_LEVELS = 64, MOST_NODES = 300000 };
 

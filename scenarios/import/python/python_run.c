@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 
 enum { DEEPEST = 200, MOST_ROUNDS = 256, MOST_MODULES = 24 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -605,13 +605,10 @@ static const char *of_environment(const Python *p, const char *name) {
 
 // Of a machine as the scheduler or the environment has it.
 static Value devices(Python *p, const Call *call) {
-    const char *visible = of_environment(p, "CUDA_VISIBLE_DEVICES"), *gpus = of_environment(p, "SLURM_GPUS_ON_NODE");
-    double count = 1;
+    const char *gpus = of_environment(p, "SLURM_GPUS_ON_NODE");
+    double visible = visible_gpus(p->r);
     (void)call;
-    for (const char *at = visible; at && *at; at++) count += *at == ',';
-    return visible && *visible && is_known(visible) ? python_number(count)
-           : gpus && is_known(gpus)                 ? python_said(p, gpus)
-                                                    : not_known;
+    return visible > 0 ? python_number(visible) : gpus && is_known(gpus) ? python_said(p, gpus) : not_known;
 }
 
 // os.environ.get("N", 1), os.environ["N"]

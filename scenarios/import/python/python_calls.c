@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scenarios/import/manifests.h"
-#include "scenarios/import/python.h"
+#include "scenarios/import/python/python.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
@@ -218,15 +218,12 @@ static void take_gpus(Python *p, const char *gpu, int line) { // Modal's
 // Of a call that makes a training.
 static void take_setting(Python *p, const char *name, const struct Maker *maker, const char *key, const Value *value,
                          int line) {
-    static const char *const held[] = {"hyperparameters", "config", "deepspeed", "fsdp_config", "train_loop_config"};
-    bool holds = false; // a dictionary of settings
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) holds = holds || strcmp(key, held[i]) == 0;
+    bool holds =
+        one_of(key, "hyperparameters config deepspeed fsdp_config train_loop_config"); // a dictionary of settings
     if (strcmp(key, "accelerator_type") == 0 && value->kind == IS_TEXT && is_known(value->text) && !p->r->machines.gpu)
         p->r->machines.gpu = value->text, p->r->machines.gpu_perhaps = true; // Ray's
     if (holds && value->kind == IS_DICT)
         tell_pairs(p, strcmp(key, "fsdp_config") == 0 ? "fsdp_config." : "", value, line);
-    else if (strcmp(maker->section, "lora.") == 0 && strcmp(key, "target_modules") == 0)
-        python_tell(p, "", "lora_target_modules", value, line);
     else if (strstr(name, "DataLoader") && has_told(p, key))
         return;                                   // of those that validate
     else if (strstr(key, "checkpointing_policy")) // whatever blocks it names
@@ -236,14 +233,12 @@ static void take_setting(Python *p, const char *name, const struct Maker *maker,
 }
 
 static void take_argument(Python *p, const char *name, const char *key, const Value *value, int line) {
-    static const char *const lengths[] = {"block_size",     "seq_len",         "seq_length",    "max_seq_len",
-                                          "max_seq_length", "sequence_length", "context_length"};
     const struct Maker *maker = maker_called(name);
     const char *text = value->kind == IS_TEXT && is_known(value->text) ? value->text : NULL;
     const char *folder = text && strcmp(key, "cwd") == 0 ? strrchr(text, '/') : NULL;
     if (text && strcmp(key, "source_dir") == 0) p->r->folder = text;
     if (folder && folder[1]) p->r->folder = folder + 1;
-    if (strcmp(key, "env") == 0 || strcmp(key, "env_vars") == 0 || strcmp(key, "environment") == 0) {
+    if (one_of(key, "env env_vars environment")) {
         if (value->kind == IS_DICT) python_environment(p, value->fields);
         return;
     }
@@ -256,8 +251,9 @@ static void take_argument(Python *p, const char *name, const char *key, const Va
         if (text && strchr(text, '.')) reading_config(p->r, text, (Where){p->file, line});
         return;
     }
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) // of whatever reads the data
-        if (strcmp(key, lengths[i]) == 0 && !has_told(p, key)) python_tell(p, "", key, value, line);
+    if (one_of(key, "block_size seq_len seq_length max_seq_len max_seq_length sequence_length context_length") &&
+        !has_told(p, key))
+        python_tell(p, "", key, value, line); // of whatever reads the data
     for (size_t i = 0; i < sizeof heeded / sizeof *heeded; i++)
         if (strcmp(key, heeded[i].key) == 0 && call_ends(name, heeded[i].call) && !p->perhaps &&
             !has_told(p, heeded[i].setting))
@@ -427,17 +423,8 @@ static Value parse_arguments(Python *p, const Call *call) {
 
 // os.system(…), subprocess.run(…), get_ipython().system(…) of a notebook.
 static bool starts_commands(const char *name) {
-    static const char *const names[] = {"os.system",
-                                        "system",
-                                        "subprocess.run",
-                                        "subprocess.call",
-                                        "subprocess.check_call",
-                                        "subprocess.check_output",
-                                        "subprocess.Popen",
-                                        "getoutput"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(name, names[i]) == 0) return true;
-    return false;
+    return one_of(name, "os.system system subprocess.run subprocess.call subprocess.check_call "
+                        "subprocess.check_output subprocess.Popen getoutput");
 }
 
 static void start_command(Python *p, const Call *call, const Value *what) {
@@ -601,11 +588,9 @@ static void take_azure(Python *p, const Call *call) {
 
 static bool known_number(const Value *value) { return value && value->kind == IS_NUMBER; }
 
-static bool ends_in_one_of(const char *name, const char *ends) { // each between blanks
+static bool ends_in_one_of(const char *name, const char *ends) {
     const char *dot = strrchr(name, '.');
-    char word[40];
-    snprintf(word, sizeof word, " %.36s ", dot ? dot + 1 : name);
-    return strstr(ends, word);
+    return one_of(dot ? dot + 1 : name, ends);
 }
 
 Value python_call(Python *p, Call *call) {
