@@ -48,7 +48,17 @@ const Field packets_fields[] = {
     {"timeout", SPAN(1e-6, 100), .flag = "timeout", .example = "\"1 ms\"",
      .help = "after which a packet is sent again at the soonest" USUAL},
     {"target", SPAN(1e-9, 1), .flag = "target", .example = "\"25 us\"",
-     .help = "round trip: swift's aim, timely's T_low, hpcc's base; when left out: two without waiting, 50 us, one"},
+     .help = "round trip: swift's base, timely's T_low, hpcc's; when left out: one without waiting, 50 us, one"},
+    {"hop_target", SPAN(0, 1), .flag = "hop-target", .example = "\"2 us\"",
+     .help = "swift's target: more for each cable of a way; when left out: a round trip without waiting, divided among "
+             "those of the longest"},
+    {"fs_range", SPAN(0, 1), .flag = "fs-range", .example = "\"60 us\"",
+     .help = "swift's target: most that flow scaling adds, to small windows; when left out: 5 round trips without "
+             "waiting"},
+    {"fs_min_cwnd", NUMBER(0.01, 1e6), .flag = "fs-min-cwnd", .example = "0.1",
+     .help = "swift: packets, a window to which all of fs_range is added; when left out: 0.1"},
+    {"fs_max_cwnd", NUMBER(0.01, 1e6), .flag = "fs-max-cwnd", .example = "100",
+     .help = "swift: packets, a window to which nothing is added; when left out: 100"},
     {"mark_from", SIZE(1, 1e12), .flag = "mark-from", .example = "\"100 kB\"",
      .help = "that wait at a port: from then on packets are marked" USUAL},
     {"mark_to", SIZE(1, 1e12), .flag = "mark-to", .example = "\"400 kB\"",

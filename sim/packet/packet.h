@@ -64,12 +64,16 @@ typedef struct PacketTransport {
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
     double increase;       // bytes a second, DCQCN's R_AI, ten times as much after as many stages again; TIMELY's delta
-    double target_seconds; // SWIFT, NSCC: round trip aimed at; TIMELY: T_low; HPCC: round trip without waiting
-    double bare_seconds;   // NSCC: round trip without waiting
-    double load;           // HPCC: of the fullest port, aimed at
-    double notify_seconds; // DCQCN: a CNP at most once in
-    double timer_seconds;  // DCQCN: of increase, and of alpha
-    double counter_bytes;  // DCQCN: of increase
+    double
+        target_seconds;   // NSCC: round trip aimed at; SWIFT: its base; TIMELY: T_low; HPCC: round trip without waiting
+    double hop_seconds;   // SWIFT: of the target, for each cable of a way
+    double range_seconds; // SWIFT: of the target, most that a small window adds
+    double range_from_packets, range_to_packets; // SWIFT: windows that add all of it, and nothing
+    double bare_seconds;                         // NSCC: round trip without waiting
+    double load;                                 // HPCC: of the fullest port, aimed at
+    double notify_seconds;                       // DCQCN: a CNP at most once in
+    double timer_seconds;                        // DCQCN: of increase, and of alpha
+    double counter_bytes;                        // DCQCN: of increase
 } PacketTransport;
 
 typedef struct PacketTransportRow {

@@ -140,7 +140,8 @@ typedef struct FlowState { // of the sender
     int stage;                              // HPCC
     double rising;                          // TIMELY: round trips, by the segment, in ticks
     SimTime before_trip, least_trip;        // TIMELY
-    SimTime last_cut;                       // SWIFT
+    SimTime last_cut;                       // SWIFT, NSCC
+    int32_t cables;                         // SWIFT: of its way
     int32_t credit;                         // NDP, EQDS, RCCC: may be sent
     double late;                            // NSCC: seconds in queues, the mean of late
     SimTime epoch_end;                      // NSCC: when it is looked at what arrived
@@ -169,6 +170,7 @@ typedef struct TransportActs {
     void (*timed_out)(FlowState *flow);
     void (*notified)(const PacketSim *sim, FlowState *flow, SimTime now);
     void (*sent)(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now);
+    bool takes_time; // hosts do, at random, after an acknowledgement
     bool pulled;
     bool by_backlog; // and asked for no more than the sender has
     bool slows;      // and the more slowly, the more of it comes marked
@@ -392,4 +394,5 @@ void nodes_run_window(PacketWorker *worker);
 
 // ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
 const char *ways_lay(PacketSim *sim, SimTime *least);
-bool ways_reach(const PacketSim *sim, int32_t from, int32_t to);
+// Cables of the way from host to host, of one where there are several; 0: there is none.
+int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to);

@@ -12,6 +12,7 @@
 #define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
 #define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
 #define NSCC_TARGET 1.75  // bare round trips aimed at, assumed
+#define SWIFT_RANGE 5     // bare round trips that flow scaling adds at most, assumed: htsim's, of its base target
 #define UNSAID (-1)
 
 const PacketAsked packets_unasked = {.transport = UNSAID,
@@ -21,6 +22,10 @@ const PacketAsked packets_unasked = {.transport = UNSAID,
                                      .window = UNSAID,
                                      .timeout = UNSAID,
                                      .target = UNSAID,
+                                     .hop_target = UNSAID,
+                                     .fs_range = UNSAID,
+                                     .fs_min_cwnd = UNSAID,
+                                     .fs_max_cwnd = UNSAID,
                                      .mark_from = UNSAID,
                                      .mark_to = UNSAID,
                                      .mark_most = UNSAID,
@@ -85,9 +90,17 @@ static void set_marks(const PacketAsked *asked, PacketNetwork *network, double r
 }
 
 static double usual_target(const PacketTransport *transport, double bare) {
-    if (transport->id == PACKET_HPCC) return bare;
+    if (transport->id == PACKET_HPCC || transport->id == PACKET_SWIFT) return bare;
     if (transport->id == PACKET_NSCC) return NSCC_TARGET * bare;
     return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
+}
+
+// A bare round trip may wait, on ways of any length.
+static void set_swift(const PacketAsked *asked, const PacketFacts *facts, PacketTransport *transport) {
+    transport->hop_seconds = said_or(asked->hop_target, facts->cables > 0 ? facts->bare_seconds / facts->cables : 0);
+    transport->range_seconds = said_or(asked->fs_range, SWIFT_RANGE * facts->bare_seconds);
+    transport->range_from_packets = said_or(asked->fs_min_cwnd, transport->range_from_packets);
+    transport->range_to_packets = said_or(asked->fs_max_cwnd, transport->range_to_packets);
 }
 
 void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, PacketNetwork *network) {
@@ -116,6 +129,7 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
     transport->window_packets = said_or(asked->window, transport->window_packets);
     transport->timeout_least = said_or(asked->timeout, transport->timeout_least);
     transport->target_seconds = said_or(asked->target, usual_target(transport, facts->bare_seconds));
+    if (transport->id == PACKET_SWIFT) set_swift(asked, facts, transport);
 }
 
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,
