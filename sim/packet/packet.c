@@ -173,7 +173,7 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->timer_ticks = step_ticks(network->transport.timer_seconds);
     sim->notify_ticks = step_ticks(network->transport.notify_seconds);
     sim->worker_count = workers_of(sim);
-    sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
+    sim->ports = LINES(arena, Port, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
     sim->down = ARENA_ARRAY(arena, int32_t, network->host_count);

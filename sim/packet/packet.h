@@ -111,10 +111,11 @@ typedef struct PacketNetwork {
 } PacketNetwork;
 
 typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back
-    int64_t packets, bytes, drops, marks, trims;
+    int64_t packets, bytes;
     int64_t most_waiting; // bytes, without the packet on the wire
     double waited;        // byte-seconds: over a time, the mean depth
-    SimTime paused;       // in all; or waiting for credits
+    int64_t drops, marks, trims;
+    SimTime paused; // in all; or waiting for credits
 } PacketPort;
 
 typedef struct PacketEnd {
