@@ -40,7 +40,7 @@ const Field packets_fields[] = {
     {"queues", CHOICE(queue_places, 2), .flag = "queues", .fallback = "\"outputs\"", .example = "\"inputs\"",
      .help = "where packets wait in a switch: outputs; inputs: one queue a cable, whose first packet alone may leave"},
     {"buffer", SIZE(1e4, 1e12), .flag = "buffer", .fallback = "\"32 MB\"", .example = "\"4 MB\"",
-     .help = "of a switch, shared by its ports"},
+     .help = "of a switch, shared by its ports; when left out: so much for each 128 ports, where there are more"},
     {"loss", NUMBER(0, 0.5), .flag = "loss", .fallback = "0", .example = "0.001",
      .help = "share of packets that each cable loses"},
     {"window", NUMBER(0.01, 1e7), .flag = "window", .example = "64",

@@ -34,7 +34,7 @@ PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
     asked.loss = packets_value(said, "loss")->number;
     asked.seed = seed->given ? seed->seed : said->seed;
     asked.payload = packets_value(said, "payload")->number;
-    asked.buffer = packets_value(said, "buffer")->number;
+    asked.buffer = packets_value(said, "buffer")->written ? packets_value(said, "buffer")->number : -1;
     asked.window = number_or(said, "window", -1);
     asked.timeout = number_or(said, "timeout", -1);
     asked.target = number_or(said, "target", -1);
