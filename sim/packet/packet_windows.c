@@ -42,21 +42,29 @@ static int32_t *ports_by_end(const PacketSim *sim, int nodes, int32_t *sorted) {
     return first;
 }
 
-// Each worker has the same share of hosts, and of switches.
-static int worker_of(const PacketSim *sim, int32_t node) {
-    int64_t hosts = sim->network->host_count, switches = sim->network->switch_count;
-    int64_t worker = node < hosts ? node * sim->worker_count / hosts : (node - hosts) * sim->worker_count / switches;
-    return (int)worker;
+// Each worker has the same share of hosts and the switches that these are on, and of the switches above; by node.
+static int32_t *share_out(const PacketSim *sim) {
+    int hosts = sim->network->host_count, nodes = hosts + sim->network->switch_count, above = 0;
+    int32_t *workers = ARENA_ARRAY(sim->arena, int32_t, nodes);
+    for (int n = hosts; n < nodes; n++) workers[n] = -1;
+    for (int h = 0; h < hosts; h++) {
+        workers[h] = (int32_t)((int64_t)h * sim->worker_count / hosts);
+        if (sim->leaf[h] >= hosts && workers[sim->leaf[h]] < 0) workers[sim->leaf[h]] = workers[h];
+    }
+    for (int n = hosts; n < nodes; n++)
+        if (workers[n] < 0) workers[n] = above++ % sim->worker_count;
+    return workers;
 }
 
 static void lay_places(PacketSim *sim) {
     int ports = 2 * sim->network->cable_count, nodes = sim->network->host_count + sim->network->switch_count, place = 0;
     int32_t *sorted = ARENA_ARRAY(sim->arena, int32_t, ports), *first = ports_by_end(sim, nodes, sorted);
+    const int32_t *workers = share_out(sim);
     sim->places = ARENA_ARRAY(sim->arena, Place, nodes + ports + 64 * sim->worker_count);
     for (int w = 0; w < sim->worker_count; w++) {
         sim->workers[w].first_word = place / 64;
         for (int n = 0; n < nodes; n++) {
-            if (worker_of(sim, n) != w) continue;
+            if (workers[n] != w) continue;
             sim->nodes[n].place = place;
             sim->nodes[n].backlog = ARENA_ARRAY(sim->arena, int32_t, first[n + 1] - first[n]);
             sim->places[place++] = (Place){n, -1};
