@@ -403,7 +403,8 @@ const WalkLine answer_walk[] = {
     {0, "run scenarios/examples/packets/victim.lua"},
     {0, "run scenarios/examples/packets/all_to_all.lua"},
     {0, "packets incast --hosts 8 --size 100kB --mark-from 50kB --mark-to 80kB --mark-most 0.5 --pause 60kB"},
-    {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB --timeout 1ms"},
+    {0, "packets incast --hosts 8 --size 100kB --transport swift --target 20us --window 4 --queue 100kB "
+        "--timeout 1ms --hop-target 1us --fs-range 60us --fs-min-cwnd 0.2 --fs-max-cwnd 50"},
     {2, "packets"},
     {2, "packets outcast"},
     {2, "packets incast --vary hosts"},
@@ -415,6 +416,7 @@ const WalkLine answer_walk[] = {
     {0, "collective all_reduce --node dgx-a100 --sizes 1M:4M:2"},
     {0, "collective all_reduce --node dgx-a100 --begin 1M --end 4M --factor 2 --verbose"},
     {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric roce-200 --sizes 64K --fidelity all --transport swift "
+        "--hop-target 1us --fs-range 60us --fs-min-cwnd 0.2 --fs-max-cwnd 50 "
         "--payload 1024B --routing spray --buffer 16MB --window 20 --timeout 1ms --target 20us --mark-from 100kB "
         "--mark-to 200kB --mark-most 0.1 --pause 1MB --credits 1MB --queue 1MB --seed 3"},
     {0, "collective all_reduce --node dgx-a100 --nodes 2 --fabric ib-hdr200 --sizes 1M --algo ring --proto LL"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "models/network/messages/flow_packets.h"
+#include "models/network/messages/packet_rules.h"
 #include "models/network/messages/steps.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/base/random.h"
@@ -392,4 +393,25 @@ TEST(a_fabric_has_the_transport_that_it_is_used_to) {
         snprintf(told, sizeof told, "\"routing\": \"%s\"", cases[i][2]);
         EXPECT_CONTAINS(ended->out, told);
     }
+}
+
+// A switch of more ports than a chip has is several, each with its buffer: senders are paused where they were before,
+// and not by any two packets. What the user says of the buffer stays.
+TEST(a_switch_of_many_ports_pauses_as_late_as_one_of_128) {
+    double pauses[2];
+    for (int i = 0; i < 2; i++) {
+        PacketNetwork network = {0};
+        PacketAsked asked = packets_unasked;
+        PacketFacts facts = {.bytes_per_second = 50e9, .latency_seconds = 600e-9, .bare_seconds = 3e-6};
+        facts.ports = i ? 512 : 128;
+        packet_rules_begin(&asked, &network);
+        packet_rules_end(&asked, &facts, &network);
+        pauses[i] = network.switches.pause_bytes;
+        asked.buffer = 32e6;
+        packet_rules_begin(&asked, &network);
+        packet_rules_end(&asked, &facts, &network);
+        EXPECT_NEAR(network.switches.buffer_bytes, 32e6, 0);
+    }
+    EXPECT_NEAR(pauses[0], 32e6 / 128 - 2 * 50e9 * 600e-9 - 3 * 4158, 1e-9);
+    EXPECT_NEAR(pauses[1], pauses[0], 1e-9);
 }

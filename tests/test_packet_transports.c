@@ -186,13 +186,24 @@ TEST(dcqcns_queue_is_where_a_flow_gains_what_it_loses) {
     }
 }
 
-// ---- Swift: what waits is the target less the round trip without waiting.
+// ---- Swift: what waits is the target less the round trip without waiting, and the target grows as the window, a part
+// of what is under way, shrinks: by 125 us (1 / sqrt(w) - 1 / sqrt(100)) / (1 / sqrt(0.1) - 1 / sqrt(100)).
+static double swifts_round_trip(double rate, int flows) {
+    double low = 25e-6, high = 150e-6;
+    for (int step = 0; step < 50; step++) {
+        double trip = (low + high) / 2, window = rate * trip / WIRE / flows;
+        double target = 25e-6 + 125e-6 * fmax(1 / sqrt(window) - 0.1, 0) / (sqrt(10) - 0.1);
+        *(trip < target ? &low : &high) = trip;
+    }
+    return low;
+}
+
 TEST(swift_holds_its_target) {
-    for (int senders = 2; senders <= 8; senders *= 2) {
+    for (int senders = 2; senders <= 32; senders *= 2) {
         Star s;
         star(&s, senders + 1, 12.5e9, 2e-6, PACKET_SWIFT);
-        double bare = 8e-6 + 2 * WIRE * 80e-12;
-        EXPECT_NEAR(steady_waiting(&s.network, 0.01, 0.05), 12.5e9 * (25e-6 - bare), 0.02);
+        double bare = 8e-6 + 2 * WIRE * 80e-12, queue = 12.5e9 * (swifts_round_trip(12.5e9, senders) - bare);
+        EXPECT_NEAR(steady_waiting(&s.network, 0.01, 0.05), queue, 0.03);
     }
 }
 
@@ -224,6 +235,58 @@ TEST(hpcc_loads_the_line_to_95_percent) {
         double waits = steady_waiting(&s.network, times[0], times[1]) / (12.5e9 * bare);
         EXPECT_NEAR(line + waits, 0.95 + 0.005 * senders, 0.01);
         EXPECT_NEAR(line, 0.95 + 0.005 * senders, 0.02);
+        arena_close(arena);
+    }
+}
+
+// Windows of one or two packets of 4 kB, in a round trip of 4.7 us, do so as well: each round trip has one start for
+// what acknowledgements do, also where it has one or two of them.
+TEST(hpcc_loads_the_line_by_windows_of_a_packet_or_two_too) {
+    for (int senders = 8; senders <= 12; senders++) {
+        Star s;
+        double packet = 4158, bare = 4e-6 + 2 * packet / 12.5e9, left[2], times[] = {2e-3, 12e-3};
+        star(&s, senders + 1, 12.5e9, 1e-6, PACKET_HPCC);
+        s.network.payload_bytes = 4096;
+        s.network.transport.target_seconds = bare;
+        for (int late = 0; late < 2; late++) {
+            Arena *arena = arena_open();
+            PacketResult result = incast(arena, &s.network, LONG / 100, step_ticks(times[late]));
+            left[late] = (double)last_port(&s.network, &result)->bytes;
+            arena_close(arena);
+        }
+        double line = (left[1] - left[0]) / 12.5e9 / (times[1] - times[0]);
+        double waits = steady_waiting(&s.network, times[0], times[1]) / (12.5e9 * bare);
+        EXPECT_NEAR(line + waits, 0.95 + 0.005 * senders, 0.03);
+        EXPECT(line > 0.92);
+    }
+}
+
+// Of a host on the receiver's switch and one behind another the farther has 4/5 of what the nearer has with a target
+// that grows by a cable's part of the round trip, for both may wait as long; with one target for both a quarter.
+TEST(swifts_target_grows_with_the_cables_of_a_way) {
+    const double rate = 12.5e9, packet = 4158, latency = 2e-6;
+    const PacketCable cables[] = {{0, 3, rate, latency, 0, 0, 0},
+                                  {1, 4, rate, latency, 0, 0, 0},
+                                  {2, 4, rate, latency, 0, 0, 0},
+                                  {3, 4, rate, latency, 0, 0, 0}};
+    const PacketFlow flows[] = {{0, 2, LONG / 100, 0, 0}, {1, 2, LONG / 100, 0, 0}};
+    for (int scaled = 0; scaled < 2; scaled++) {
+        Star s;
+        Arena *arena = arena_open();
+        double hop = 2 * latency + packet / rate, sent[2][2];
+        star(&s, 3, rate, latency, PACKET_SWIFT);
+        s.network.payload_bytes = 4096;
+        s.network.switch_count = 2;
+        s.network.cables = cables;
+        s.network.cable_count = 4;
+        s.network.transport.target_seconds = scaled ? 10e-6 : 10e-6 + 3 * hop;
+        s.network.transport.hop_seconds = scaled ? hop : 0;
+        for (int late = 0; late < 2; late++) {
+            PacketResult result = run_until(arena, &s.network, flows, 2, step_ticks(late ? 12e-3 : 4e-3));
+            for (int f = 0; f < 2; f++) sent[late][f] = (double)result.flows[f].acknowledged;
+        }
+        double far = sent[1][0] - sent[0][0], near = sent[1][1] - sent[0][1];
+        EXPECT(scaled ? far / near > 0.7 : far / near < 0.3);
         arena_close(arena);
     }
 }

@@ -5,9 +5,10 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/fields/fields.h"
 
-static const char *const rule_fields[] = {"transport", "payload", "routing", "queues",    "buffer",  "loss",
-                                          "window",    "timeout", "target",  "mark_from", "mark_to", "mark_most",
-                                          "pause",     "credits", "queue",   "seed"};
+static const char *const rule_fields[] = {"transport",  "payload",   "routing",     "queues",      "buffer",
+                                          "loss",       "window",    "timeout",     "target",      "mark_from",
+                                          "mark_to",    "mark_most", "pause",       "credits",     "queue",
+                                          "hop_target", "fs_range",  "fs_min_cwnd", "fs_max_cwnd", "seed"};
 
 const Value *packets_value(const PacketsSaid *said, const char *field) {
     return &said->values[field_index(OBJECT_PACKETS, field)];
@@ -33,10 +34,14 @@ PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
     asked.loss = packets_value(said, "loss")->number;
     asked.seed = seed->given ? seed->seed : said->seed;
     asked.payload = packets_value(said, "payload")->number;
-    asked.buffer = packets_value(said, "buffer")->number;
+    asked.buffer = packets_value(said, "buffer")->written ? packets_value(said, "buffer")->number : -1;
     asked.window = number_or(said, "window", -1);
     asked.timeout = number_or(said, "timeout", -1);
     asked.target = number_or(said, "target", -1);
+    asked.hop_target = number_or(said, "hop_target", -1);
+    asked.fs_range = number_or(said, "fs_range", -1);
+    asked.fs_min_cwnd = number_or(said, "fs_min_cwnd", -1);
+    asked.fs_max_cwnd = number_or(said, "fs_max_cwnd", -1);
     asked.mark_from = number_or(said, "mark_from", -1);
     asked.mark_to = number_or(said, "mark_to", -1);
     asked.mark_most = number_or(said, "mark_most", -1);
@@ -59,6 +64,9 @@ void packets_rules_check(const PacketsSaid *said, const PacketNetwork *network, 
     const PacketSwitch *rules = &network->switches;
     refuse_unused(said, "window", network, usual->window_packets > 0, problems);
     refuse_unused(said, "target", network, usual->target_seconds > 0, problems);
+    static const char *const scaling[] = {"hop_target", "fs_range", "fs_min_cwnd", "fs_max_cwnd"};
+    for (int i = 0; i < COUNT_OF(scaling); i++)
+        refuse_unused(said, scaling[i], network, usual->range_seconds > 0, problems);
     double packet = network->payload_bytes + network->header_bytes;
     if (rules->credit_bytes > 0 && rules->credit_bytes < packet) {
         problem_add(problems, packets_where(said, "credits"), "credits for %.0f bytes let no packet of %.0f go",

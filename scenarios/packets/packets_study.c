@@ -57,6 +57,7 @@ static void set_switches(const Asked *asked) {
     PacketFacts facts = {.bytes_per_second = rate,
                          .latency_seconds = latency,
                          .bare_seconds = 2 * hops * latency + hops * packet / rate,
+                         .cables = hops,
                          .ports = ports};
     PacketAsked rules = packets_asked(asked->said, false);
     packet_rules_end(&rules, &facts, &asked->study->network);

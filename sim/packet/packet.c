@@ -57,7 +57,8 @@ static const char *lay_flow(PacketSim *sim, int32_t number, int32_t from, int32_
     int hosts = sim->network->host_count;
     if (from < 0 || from >= hosts || to < 0 || to >= hosts || from == to)
         return "a flow is not from one host to another";
-    if (!ways_reach(sim, from, to)) return "there is no way from a flow's sender to its receiver";
+    sim->flows[number].cables = ways_cables(sim, from, to);
+    if (sim->flows[number].cables == 0) return "there is no way from a flow's sender to its receiver";
     if (packets < 1 || packets > PACKET_NUMBERS_MOST) return "a flow has no bytes, or more than 67,108,864 packets";
     sim->flows[number].from = from;
     sim->ends[number] = (FlowEnds){{sim->leaf[from], sim->leaf[to]}, {sim->down[from], sim->down[to]}, 0, 0};
@@ -172,7 +173,7 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->timer_ticks = step_ticks(network->transport.timer_seconds);
     sim->notify_ticks = step_ticks(network->transport.notify_seconds);
     sim->worker_count = workers_of(sim);
-    sim->ports = ARENA_ARRAY(arena, Port, 2 * network->cable_count);
+    sim->ports = LINES(arena, Port, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
     sim->down = ARENA_ARRAY(arena, int32_t, network->host_count);

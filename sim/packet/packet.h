@@ -64,12 +64,16 @@ typedef struct PacketTransport {
     double timeout_least;  // seconds: of retransmission
     double gain;           // DCTCP's and DCQCN's g
     double increase;       // bytes a second, DCQCN's R_AI, ten times as much after as many stages again; TIMELY's delta
-    double target_seconds; // SWIFT, NSCC: round trip aimed at; TIMELY: T_low; HPCC: round trip without waiting
-    double bare_seconds;   // NSCC: round trip without waiting
-    double load;           // HPCC: of the fullest port, aimed at
-    double notify_seconds; // DCQCN: a CNP at most once in
-    double timer_seconds;  // DCQCN: of increase, and of alpha
-    double counter_bytes;  // DCQCN: of increase
+    double
+        target_seconds;   // NSCC: round trip aimed at; SWIFT: its base; TIMELY: T_low; HPCC: round trip without waiting
+    double hop_seconds;   // SWIFT: of the target, for each cable of a way
+    double range_seconds; // SWIFT: of the target, most that a small window adds
+    double range_from_packets, range_to_packets; // SWIFT: windows that add all of it, and nothing
+    double bare_seconds;                         // NSCC: round trip without waiting
+    double load;                                 // HPCC: of the fullest port, aimed at
+    double notify_seconds;                       // DCQCN: a CNP at most once in
+    double timer_seconds;                        // DCQCN: of increase, and of alpha
+    double counter_bytes;                        // DCQCN: of increase
 } PacketTransport;
 
 typedef struct PacketTransportRow {
@@ -107,10 +111,11 @@ typedef struct PacketNetwork {
 } PacketNetwork;
 
 typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back
-    int64_t packets, bytes, drops, marks, trims;
+    int64_t packets, bytes;
     int64_t most_waiting; // bytes, without the packet on the wire
     double waited;        // byte-seconds: over a time, the mean depth
-    SimTime paused;       // in all; or waiting for credits
+    int64_t drops, marks, trims;
+    SimTime paused; // in all; or waiting for credits
 } PacketPort;
 
 typedef struct PacketEnd {

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "sim/base/check.h"
+#include "sim/base/random.h"
 #include "sim/packet/packet_nodes.h"
 
 #define GAP_TOLD 3 // later packets acknowledged: one before them is lost (RFC 5681)
@@ -203,6 +204,16 @@ static void restart_timer(PacketWorker *w, FlowState *flow, int32_t number, SimT
     set_timeout(w, flow, number, now);
 }
 
+// TCP's hosts send up to a packet's time later than an acknowledgement would let them, at random. Without it flows that
+// are as fast as their way keep step, and the same ones find the queue full or marked each time (Floyd and Jacobson
+// 1992; ns-2's overhead_).
+static void take_time(const PacketSim *sim, FlowState *flow, uint64_t word, SimTime now) {
+    uint64_t bits = random_mixed(sim->network->seed ^ random_mixed(word ^ (uint64_t)now << 20));
+    SimTime most = sim->ports[sim->hosts[flow->from].port].full_ticks;
+    if (flow->next_send <= now && !flow->pacing)
+        flow->next_send = now + (SimTime)((double)most * (double)(bits >> 11) * 0x1p-53);
+}
+
 static void acknowledged(PacketWorker *w, const Flight *flight) {
     PacketSim *sim = w->sim;
     int32_t number = word_flow(flight->word), packet = word_number(flight->word);
@@ -222,6 +233,7 @@ static void acknowledged(PacketWorker *w, const Flight *flight) {
     if (sim->row->told_load) flow->load = LOAD_LEAST * pow(LOAD_STEP, word_load(flight->word));
     if (!in_recovery && sim->acts->acknowledged)
         sim->acts->acknowledged(sim, flow, flight->word & WORD_MARKED, round_trip, flight->time);
+    if (sim->acts->takes_time) take_time(sim, flow, flight->word, flight->time);
     wake(w, number, flight->time);
 }
 

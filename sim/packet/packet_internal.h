@@ -7,6 +7,13 @@
 #include "sim/event.h"
 #include "sim/packet/packet.h"
 
+#define MEMORY_LINE 64
+// Zeros that begin with a line of memory.
+#define LINES(arena, type, count)                                                                                      \
+    (type *)(((uintptr_t)arena_array(arena, (size_t)(count) + 1 + MEMORY_LINE / sizeof(type), sizeof(type)) +          \
+              MEMORY_LINE - 1) /                                                                                       \
+             MEMORY_LINE * MEMORY_LINE)
+
 // ---- The word: flow 24 bits, number 26, kind 4, marked, short, load 8.
 typedef enum PacketKind { // first those that travel; of these the first are for the flow's receiver
     KIND_DATA,
@@ -53,16 +60,16 @@ typedef struct Flight {
     SimTime sent; // the packet, or the one that it answers
 } Flight;
 
-typedef struct Ring {
-    uint32_t room; // a power of two
-    Flight items[];
-} Ring;
-
 // One thread writes and another may read: what was there before a window stays where it is, also when the ring grows.
 typedef struct Wire {
-    _Atomic(Ring *) ring;
+    _Atomic uintptr_t ring;      // of flights, a power of two of them, which its last bits say: one word, so one look
     _Atomic uint32_t head, tail; // read, written so far
 } Wire;
+
+static inline uint32_t ring_room(uintptr_t ring) { return 1u << (ring % MEMORY_LINE); }
+static inline Flight *ring_flight(uintptr_t ring, uint32_t at) {
+    return (Flight *)(ring & ~(uintptr_t)(MEMORY_LINE - 1)) + (at & (ring_room(ring) - 1));
+}
 
 // ---- Windows (packet_windows.c): a worker has some nodes. A place is a node for what happens there by itself, or a
 // cable's end at it; places of a worker are next to each other, those of a node too, in the order of their cables.
@@ -140,7 +147,8 @@ typedef struct FlowState { // of the sender
     int stage;                              // HPCC
     double rising;                          // TIMELY: round trips, by the segment, in ticks
     SimTime before_trip, least_trip;        // TIMELY
-    SimTime last_cut;                       // SWIFT
+    SimTime last_cut;                       // SWIFT, NSCC
+    int32_t cables;                         // SWIFT: of its way
     int32_t credit;                         // NDP, EQDS, RCCC: may be sent
     double late;                            // NSCC: seconds in queues, the mean of late
     SimTime epoch_end;                      // NSCC: when it is looked at what arrived
@@ -169,6 +177,7 @@ typedef struct TransportActs {
     void (*timed_out)(FlowState *flow);
     void (*notified)(const PacketSim *sim, FlowState *flow, SimTime now);
     void (*sent)(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now);
+    bool takes_time; // hosts do, at random, after an acknowledgement
     bool pulled;
     bool by_backlog; // and asked for no more than the sender has
     bool slows;      // and the more slowly, the more of it comes marked
@@ -187,7 +196,7 @@ typedef struct Queue { // a ring
     int head, count, room;
 } Queue;
 
-typedef struct Port { // what every packet looks at stands together
+typedef struct Port { // two lines of memory: what every packet looks at
     SimTime free_at, full_ticks, control_ticks, latency;
     int32_t number, from, to, place; // place: where it arrives
     int64_t waiting;                 // bytes of data that wait here
@@ -309,7 +318,7 @@ void *worker_room(PacketWorker *worker, size_t count, size_t item_bytes); // zer
 void windows_lay(PacketSim *sim); // when ports are; nodes, places and wires too
 void windows_far(PacketWorker *worker, SimTime time, FarEvent event);
 void windows_make_room(PacketWorker *worker, Node *node);
-Ring *wire_grow(PacketWorker *worker, Wire *wire);
+uintptr_t wire_grow(PacketWorker *worker, Wire *wire);
 SimTime windows_next_begin(const PacketSim *sim); // of the next one that has anything; NEVER: there is none
 bool windows_next(PacketSim *sim);                // it is under way. False: there is none
 // What comes by ports to a node within the window, by time and port: time within it << 32 | 2 * which of the ports, and
@@ -330,24 +339,23 @@ static inline bool windows_note(PacketWorker *worker, SimTime time, int32_t plac
 static inline SimTime wire_next(const Wire *wire) { // when the first of what is under way is there; NEVER: nothing is
     uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
     if (head == atomic_load_explicit(&wire->tail, memory_order_acquire)) return SIM_TIME_NEVER;
-    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
-    return ring->items[head & (ring->room - 1)].time;
+    return ring_flight(atomic_load_explicit(&wire->ring, memory_order_acquire), head)->time;
 }
 
 static inline Flight wire_take(Wire *wire) {
-    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
     uint32_t head = atomic_load_explicit(&wire->head, memory_order_relaxed);
-    Flight flight = ring->items[head & (ring->room - 1)];
+    Flight flight = *ring_flight(atomic_load_explicit(&wire->ring, memory_order_acquire), head);
     atomic_store_explicit(&wire->head, head + 1, memory_order_release);
     return flight;
 }
 
 static inline void wire_put(PacketWorker *worker, Wire *wire, int32_t place, SimTime time, uint64_t word,
                             SimTime sent) {
-    Ring *ring = atomic_load_explicit(&wire->ring, memory_order_relaxed);
+    uintptr_t ring = atomic_load_explicit(&wire->ring, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&wire->tail, memory_order_relaxed);
-    if (tail - atomic_load_explicit(&wire->head, memory_order_acquire) == ring->room) ring = wire_grow(worker, wire);
-    Flight *flight = &ring->items[tail & (ring->room - 1)];
+    if (tail - atomic_load_explicit(&wire->head, memory_order_acquire) == ring_room(ring))
+        ring = wire_grow(worker, wire);
+    Flight *flight = ring_flight(ring, tail);
     flight->time = time;
     flight->word = word;
     flight->sent = sent;
@@ -392,4 +400,5 @@ void nodes_run_window(PacketWorker *worker);
 
 // ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
 const char *ways_lay(PacketSim *sim, SimTime *least);
-bool ways_reach(const PacketSim *sim, int32_t from, int32_t to);
+// Cables of the way from host to host, of one where there are several; 0: there is none.
+int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to);

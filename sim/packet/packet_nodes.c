@@ -184,9 +184,7 @@ void port_go(PacketWorker *w, Port *port, SimTime now) {
 // ---- What leaves a switch. Ports do not know of each other, so that what leaves by one need not be worked out before
 // somebody asks: what arrives there, the end of the window, or who has found too much in the switch. But while senders
 // are paused, what leaves tells when they go on, and events keep its order.
-static inline bool can_go(const Port *port) {
-    return port->control.count || (!port->paused && has_waiting(port->data));
-}
+static inline bool can_go(const Port *port) { return port->control.count || (!port->paused && port->waiting); }
 
 static void serve(PacketWorker *w, Port *port, SimTime now) {
     while (port->free_at <= now && can_go(port)) {
@@ -231,7 +229,9 @@ static void pause_if_full(PacketWorker *w, Node *node, Port *back, int64_t bytes
         if (can_go(&w->sim->ports[node->backlog[i]])) goes_later(w, node, &w->sim->ports[node->backlog[i]]);
 }
 
-static inline bool is_late(const PacketSim *sim, const Port *port) { return sim->late && port->waits == port->data; }
+static inline bool is_late(const PacketSim *sim, const Port *port) {
+    return sim->late && port->from >= sim->network->host_count;
+}
 
 static void is_free(PacketWorker *w, Port *port, SimTime now) {
     port->told = false;

@@ -51,10 +51,15 @@ const PacketTransportRow packet_transports[PACKET_TRANSPORTS] = {
                                 .notify_seconds = 50e-6,
                                 .timer_seconds = 55e-6,
                                 .counter_bytes = 10e6}},
-    // Kumar et al. 2020, without the scaling of targets by flows.
-    [PACKET_SWIFT] =
-        {.name = "swift",
-         .usual = {.id = PACKET_SWIFT, .window_packets = 10, .timeout_least = 1e-3, .target_seconds = 25e-6}},
+    // Kumar et al. 2020; how far targets are scaled as in htsim.
+    [PACKET_SWIFT] = {.name = "swift",
+                      .usual = {.id = PACKET_SWIFT,
+                                .window_packets = 10,
+                                .timeout_least = 1e-3,
+                                .target_seconds = 25e-6,
+                                .range_seconds = 125e-6,
+                                .range_from_packets = 0.1,
+                                .range_to_packets = 100}},
     // Mittal et al. 2015, as patched by Zhu et al. 2016 to have one fixed point.
     [PACKET_TIMELY] =
         {.name = "timely",
@@ -192,9 +197,18 @@ static void dctcp_start(const PacketSim *sim, FlowState *flow, SimTime now) {
     flow->alpha = 1;
 }
 
+// ---- Swift. A smaller window, of more flows at its port, aims at a longer round trip: the queue of random arrivals
+// grows so, and the window that lags behind grows while the others shrink.
+static double swift_target(const PacketTransport *transport, const FlowState *flow) {
+    double least = 1 / sqrt(transport->range_to_packets), most = 1 / sqrt(transport->range_from_packets);
+    double part = fmin(fmax((1 / sqrt(flow->window) - least) / (most - least), 0), 1);
+    return transport->target_seconds + flow->cables * transport->hop_seconds + part * transport->range_seconds;
+}
+
 static void swift_acknowledged(const PacketSim *sim, FlowState *flow, bool marked, SimTime round_trip, SimTime now) {
     (void)marked;
-    double target = sim_network(sim)->transport.target_seconds, delay = step_seconds(round_trip);
+    double target = swift_target(&sim_network(sim)->transport, flow), delay = step_seconds(round_trip);
+    bool paced = flow->window < 1;
     if (delay < target) {
         flow->window += flow->window >= 1 ? SWIFT_INCREASE / flow->window : SWIFT_INCREASE;
     } else if (now - flow->last_cut >= round_trip) {
@@ -202,13 +216,14 @@ static void swift_acknowledged(const PacketSim *sim, FlowState *flow, bool marke
         flow->last_cut = now;
     }
     flow->window = fmax(flow->window, SWIFT_WINDOW_LEAST);
+    if (paced && flow->window >= 1) flow->next_send = now; // its one packet is back
 }
 
 static void swift_lost(FlowState *flow) {
     flow->window = fmax(flow->window * (1 - SWIFT_MOST_CUT), SWIFT_WINDOW_LEAST);
 }
 
-// With less than a packet in flight one is sent now and then.
+// A window below a packet: one in as many round trips.
 static void swift_sent(const PacketSim *sim, FlowState *flow, double wire_bytes, SimTime now) {
     (void)sim, (void)wire_bytes;
     if (flow->window < 1) flow->next_send = now + ticks_nearest((double)flow->smoothed / flow->window);
@@ -275,7 +290,7 @@ static void hpcc_acknowledged(const PacketSim *sim, FlowState *flow, bool marked
     if (follows) window *= aim / flow->load;
     window = fmin(window + first * (1 - aim) / HPCC_FLOWS, first);
     hpcc_set(sim, flow, window);
-    if (flow->acknowledged < flow->cut_until) return; // once a round trip the window is what later ones start from
+    if (flow->acknowledged <= flow->cut_until) return; // once a round trip the window is what later ones start from
     flow->reference = window;
     flow->stage = follows ? 0 : flow->stage + 1;
     flow->cut_until = flow->acknowledged + flow->flying;
@@ -395,15 +410,18 @@ static const TransportActs acts[PACKET_TRANSPORTS] = {
     [PACKET_RENO] = {.start = window_start,
                      .acknowledged = reno_acknowledged,
                      .lost = reno_lost,
-                     .timed_out = reno_timed_out},
+                     .timed_out = reno_timed_out,
+                     .takes_time = true},
     [PACKET_CUBIC] = {.start = window_start,
                       .acknowledged = cubic_acknowledged,
                       .lost = cubic_lost,
-                      .timed_out = cubic_timed_out},
+                      .timed_out = cubic_timed_out,
+                      .takes_time = true},
     [PACKET_DCTCP] = {.start = dctcp_start,
                       .acknowledged = dctcp_acknowledged,
                       .lost = reno_lost,
-                      .timed_out = reno_timed_out},
+                      .timed_out = reno_timed_out,
+                      .takes_time = true},
     [PACKET_DCQCN] = {.start = dcqcn_start, .notified = dcqcn_notified, .sent = dcqcn_sent},
     [PACKET_SWIFT] = {.start = window_start,
                       .acknowledged = swift_acknowledged,

@@ -120,9 +120,13 @@ const char *ways_lay(PacketSim *sim, SimTime *least) {
     return wrong;
 }
 
-bool ways_reach(const PacketSim *sim, int32_t from, int32_t to) {
-    const PacketNetwork *network = sim->network;
-    int32_t a = sim->leaf[from] - network->host_count, b = sim->leaf[to] - network->host_count;
-    if (a < 0 || b < 0) return sim->leaf[from] == to;
-    return a == b || sim->ways[(int64_t)a * network->switch_count + b].count > 0;
+int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to) {
+    int32_t hosts = sim->network->host_count, at = sim->leaf[from], end = sim->leaf[to], cables = 2;
+    if (at < hosts || end < hosts) return at == to;
+    for (; at != end; cables++) {
+        const Ways *ways = &sim->ways[(int64_t)(at - hosts) * sim->network->switch_count + end - hosts];
+        if (ways->count == 0) return 0;
+        at = sim->ports[sim->way_ports.items[ways->first]].to;
+    }
+    return cables;
 }

@@ -7,7 +7,7 @@
 #include "sim/base/check.h"
 #include "sim/packet/packet_internal.h"
 
-#define RING_ROOM 8
+#define RING_ROOM_BITS 3
 #define FEW 32         // are sorted by insertion
 #define BUCKET_BITS 10 // by which more are sorted first, at most
 
@@ -21,16 +21,15 @@ void *worker_room(PacketWorker *worker, size_t count, size_t item_bytes) {
 }
 
 // ---- Laying them.
-static Ring *ring_of(PacketWorker *worker, uint32_t room) {
-    Ring *ring = worker_room(worker, 1, sizeof(Ring) + room * sizeof(Flight));
-    ring->room = room;
-    return ring;
+static uintptr_t ring_of(PacketWorker *worker, unsigned bits) {
+    uintptr_t room = (uintptr_t)worker_room(worker, 1, MEMORY_LINE + (sizeof(Flight) << bits));
+    return (room + MEMORY_LINE - 1) / MEMORY_LINE * MEMORY_LINE + bits;
 }
 
 static void lay_wires(PacketSim *sim) {
     int wires = 4 * sim->network->cable_count;
-    sim->wires = ARENA_ARRAY(sim->arena, Wire, wires);
-    for (int i = 0; i < wires; i++) sim->wires[i].ring = ring_of(&sim->workers[0], i & 1 ? 1 : RING_ROOM);
+    sim->wires = LINES(sim->arena, Wire, wires);
+    for (int i = 0; i < wires; i++) sim->wires[i].ring = ring_of(&sim->workers[0], i & 1 ? 0 : RING_ROOM_BITS);
 }
 
 // The ports by which packets come to a node: [first[node] … first[node + 1]].
@@ -43,21 +42,29 @@ static int32_t *ports_by_end(const PacketSim *sim, int nodes, int32_t *sorted) {
     return first;
 }
 
-// Each worker has the same share of hosts, and of switches.
-static int worker_of(const PacketSim *sim, int32_t node) {
-    int64_t hosts = sim->network->host_count, switches = sim->network->switch_count;
-    int64_t worker = node < hosts ? node * sim->worker_count / hosts : (node - hosts) * sim->worker_count / switches;
-    return (int)worker;
+// Each worker has the same share of hosts and the switches that these are on, and of the switches above; by node.
+static int32_t *share_out(const PacketSim *sim) {
+    int hosts = sim->network->host_count, nodes = hosts + sim->network->switch_count, above = 0;
+    int32_t *workers = ARENA_ARRAY(sim->arena, int32_t, nodes);
+    for (int n = hosts; n < nodes; n++) workers[n] = -1;
+    for (int h = 0; h < hosts; h++) {
+        workers[h] = (int32_t)((int64_t)h * sim->worker_count / hosts);
+        if (sim->leaf[h] >= hosts && workers[sim->leaf[h]] < 0) workers[sim->leaf[h]] = workers[h];
+    }
+    for (int n = hosts; n < nodes; n++)
+        if (workers[n] < 0) workers[n] = above++ % sim->worker_count;
+    return workers;
 }
 
 static void lay_places(PacketSim *sim) {
     int ports = 2 * sim->network->cable_count, nodes = sim->network->host_count + sim->network->switch_count, place = 0;
     int32_t *sorted = ARENA_ARRAY(sim->arena, int32_t, ports), *first = ports_by_end(sim, nodes, sorted);
+    const int32_t *workers = share_out(sim);
     sim->places = ARENA_ARRAY(sim->arena, Place, nodes + ports + 64 * sim->worker_count);
     for (int w = 0; w < sim->worker_count; w++) {
         sim->workers[w].first_word = place / 64;
         for (int n = 0; n < nodes; n++) {
-            if (worker_of(sim, n) != w) continue;
+            if (workers[n] != w) continue;
             sim->nodes[n].place = place;
             sim->nodes[n].backlog = ARENA_ARRAY(sim->arena, int32_t, first[n + 1] - first[n]);
             sim->places[place++] = (Place){n, -1};
@@ -94,12 +101,10 @@ void windows_lay(PacketSim *sim) {
 }
 
 // ---- More room.
-Ring *wire_grow(PacketWorker *worker, Wire *wire) {
-    const Ring *ring = wire->ring;
-    Ring *larger = ring_of(worker, 2 * ring->room);
+uintptr_t wire_grow(PacketWorker *worker, Wire *wire) {
+    uintptr_t ring = wire->ring, larger = ring_of(worker, ring % MEMORY_LINE + 1);
     uint32_t tail = wire->tail;
-    for (uint32_t at = tail - ring->room; at != tail; at++)
-        larger->items[at & (larger->room - 1)] = ring->items[at & (ring->room - 1)];
+    for (uint32_t at = tail - ring_room(ring); at != tail; at++) *ring_flight(larger, at) = *ring_flight(ring, at);
     atomic_store_explicit(&wire->ring, larger, memory_order_release);
     return larger;
 }
@@ -187,9 +192,9 @@ static inline void wire_keys(PacketWorker *worker, const Wire *wire, int index) 
              tail = atomic_load_explicit(&wire->tail, memory_order_acquire);
     if (at == tail) return;
     SimTime end = worker->sim->window_end, begin = end - worker->sim->window_length;
-    const Ring *ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
+    uintptr_t ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
     for (; at != tail; at++) {
-        SimTime time = ring->items[at & (ring->room - 1)].time;
+        SimTime time = ring_flight(ring, at)->time;
         if (time >= end) return;
         if (worker->keys.count == worker->keys.room) keys_room(worker);
         worker->keys.items[worker->keys.count++] = (uint64_t)(time - begin) << 32 | (uint64_t)index;

@@ -385,6 +385,7 @@ PacketFacts packet_carrier_facts(const PacketCarrier *c) {
         facts.hops += 2.0 * cables * (double)connection->packets;
     }
     double crossed = 2 * packet + c->sizes.control; // what comes back waits for what is on each cable
+    facts.cables = most;
     if (c->connections.count) facts.bare_seconds = 2 * longest + most * crossed / facts.bytes_per_second;
     return facts;
 }

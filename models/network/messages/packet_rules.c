@@ -9,18 +9,24 @@
 #define HEADER_BYTES 62   // Ethernet, IP, UDP, RoCE, gap and preamble, about
 #define CONTROL_BYTES 84  // the smallest frame, with gap and preamble
 #define BUFFER_BYTES 32e6 // of a switch (Li et al. 2019)
+#define SWITCH_PORTS 128  // of a chip at most, 400 Gb/s each: a switch of more is several, with a buffer each
 #define LINE_SECONDS 8e-6 // of the line may wait before a mark, assumed: about the bare round trip of two tiers
 #define MARKS_MOST 0.2    // DCQCN's Pmax, as HPCC's public configuration has it (Li et al. 2019)
 #define NSCC_TARGET 1.75  // bare round trips aimed at, assumed
+#define SWIFT_RANGE 5     // bare round trips that flow scaling adds at most, assumed: htsim's, of its base target
 #define UNSAID (-1)
 
 const PacketAsked packets_unasked = {.transport = UNSAID,
                                      .routing = UNSAID,
                                      .payload = PAYLOAD_BYTES,
-                                     .buffer = BUFFER_BYTES,
+                                     .buffer = UNSAID,
                                      .window = UNSAID,
                                      .timeout = UNSAID,
                                      .target = UNSAID,
+                                     .hop_target = UNSAID,
+                                     .fs_range = UNSAID,
+                                     .fs_min_cwnd = UNSAID,
+                                     .fs_max_cwnd = UNSAID,
                                      .mark_from = UNSAID,
                                      .mark_to = UNSAID,
                                      .mark_most = UNSAID,
@@ -35,13 +41,15 @@ static PacketTransportId transport_of(const PacketAsked *asked) {
     return asked->transport < 0 ? PACKET_DCQCN : (PacketTransportId)asked->transport;
 }
 
+static double said_or(double said, double usual) { return said >= 0 ? said : usual; }
+
 void packet_rules_begin(const PacketAsked *asked, PacketNetwork *network) {
     network->payload_bytes = (int)asked->payload;
     network->header_bytes = HEADER_BYTES;
     network->control_bytes = CONTROL_BYTES;
     network->loss = asked->loss;
     network->seed = asked->seed;
-    network->switches.buffer_bytes = asked->buffer;
+    network->switches.buffer_bytes = said_or(asked->buffer, BUFFER_BYTES);
     network->switches.at_inputs = asked->at_inputs;
     network->switches.routing = asked->routing < 0 ? PACKET_ECMP : (PacketRouting)asked->routing;
     network->transport = packet_transports[transport_of(asked)].usual;
@@ -61,8 +69,6 @@ void packet_rules_usual(PacketAsked *asked, const PacketFacts *facts) {
     if (facts->sprays) asked->routing = PACKET_SPRAY;
     if (spreads) asked->routing = PACKET_ADAPTIVE;
 }
-
-static double said_or(double said, double usual) { return said >= 0 ? said : usual; }
 
 // As a part of the queue of a switch that trims.
 static void set_marks_in_queue(const PacketAsked *asked, PacketNetwork *network) {
@@ -85,9 +91,17 @@ static void set_marks(const PacketAsked *asked, PacketNetwork *network, double r
 }
 
 static double usual_target(const PacketTransport *transport, double bare) {
-    if (transport->id == PACKET_HPCC) return bare;
+    if (transport->id == PACKET_HPCC || transport->id == PACKET_SWIFT) return bare;
     if (transport->id == PACKET_NSCC) return NSCC_TARGET * bare;
     return transport->id == PACKET_TIMELY ? fmax(transport->target_seconds, 2 * bare) : 2 * bare;
+}
+
+// A bare round trip may wait, on ways of any length.
+static void set_swift(const PacketAsked *asked, const PacketFacts *facts, PacketTransport *transport) {
+    transport->hop_seconds = said_or(asked->hop_target, facts->cables > 0 ? facts->bare_seconds / facts->cables : 0);
+    transport->range_seconds = said_or(asked->fs_range, SWIFT_RANGE * facts->bare_seconds);
+    transport->range_from_packets = said_or(asked->fs_min_cwnd, transport->range_from_packets);
+    transport->range_to_packets = said_or(asked->fs_max_cwnd, transport->range_to_packets);
 }
 
 void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, PacketNetwork *network) {
@@ -96,6 +110,7 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
     PacketSwitch *rules = &network->switches;
     double packet = network->payload_bytes + network->header_bytes, rate = facts->bytes_per_second;
     rules->alpha = 1;
+    if (asked->buffer < 0 && facts->ports > SWITCH_PORTS) rules->buffer_bytes *= (double)facts->ports / SWITCH_PORTS;
     set_marks(asked, network, rate, packet);
     // What comes after the pause was sent needs room: the rest is divided among all ports.
     rules->trim = row->trims;
@@ -116,6 +131,7 @@ void packet_rules_end(const PacketAsked *asked, const PacketFacts *facts, Packet
     transport->window_packets = said_or(asked->window, transport->window_packets);
     transport->timeout_least = said_or(asked->timeout, transport->timeout_least);
     transport->target_seconds = said_or(asked->target, usual_target(transport, facts->bare_seconds));
+    if (transport->id == PACKET_SWIFT) set_swift(asked, facts, transport);
 }
 
 bool packet_rules_allow(const PacketFacts *facts, const PacketNetwork *network, const char *what, const char *remedy,

@@ -10,6 +10,7 @@ typedef struct PacketFacts {
     double bytes_per_second; // on the wire, of the fastest host
     double latency_seconds;  // of the longest cable
     double bare_seconds;     // round trip of a packet in an idle network
+    int cables;              // of the longest way
     int ports;               // of a switch, at most
     double packets, hops;    // about, that a run takes; with those of acknowledgements
     bool lossless, tcp;      // by credits, InfiniBand and Slingshot; sockets
@@ -24,6 +25,7 @@ typedef struct PacketAsked {
     bool at_inputs;
     double loss; // 0: none
     double payload, buffer, window, timeout, target, mark_from, mark_to, mark_most, pause, credits, queue;
+    double hop_target, fs_range, fs_min_cwnd, fs_max_cwnd; // Swift's
     uint64_t seed;
 } PacketAsked;
 extern const PacketAsked packets_unasked;
