@@ -25,6 +25,7 @@ static const NameIndex *providers_of(Arena *arena, const PriceWish *wish) {
 static bool fits_wish(const Offer *offer, const PriceWish *wish, const NameIndex *among) {
     if (offer->terms != wish->terms) return false;
     if (wish->provider && !same_part_name(wish->provider, offer->provider)) return false;
+    if (wish->machine_of && !offer->is_own_book && !same_part_name(wish->machine_of, offer->provider)) return false;
     if (wish->region && offer->region && !same_part_name(wish->region, offer->region)) return false;
     return !among || name_index_find(among, offer->provider) >= 0;
 }

@@ -10,6 +10,7 @@
 typedef struct PriceWish {
     const char *provider, *region; // or NULL: any
     Terms terms;
+    const char *machine_of;   // whose machine it is: his offers, and those of the user's own book; NULL: anybody's
     const char *const *among; // only these providers; NULL: all
     int among_count;
 } PriceWish;

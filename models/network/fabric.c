@@ -123,6 +123,8 @@ static const FabricRow *const rows[FABRIC_KIND_COUNT] = {
     [FABRIC_GRAPH] = &graph_row,
 };
 
+const char *fabric_kind_name(FabricKind kind) { return rows[kind]->name; }
+
 static const FabricRow *row_of(const Network *network) { return rows[network->fabric.kind]; }
 
 // All nodes in one NVLink domain need no fabric.

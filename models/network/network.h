@@ -109,6 +109,8 @@ typedef struct FabricShape {
     double flows_per_nic; // FAT_TREE: that choose their way up by hash (ECMP); 0: spread evenly (adaptive routing)
 } FabricShape;
 
+const char *fabric_kind_name(FabricKind kind); // "fat tree"
+
 typedef struct NetworkSpec {
     const NodeShape *shapes; // distinct shapes
     const int *node_shape;   // [node_count] index into shapes

@@ -144,7 +144,8 @@ static const Field cluster_variables[] = {
     {"gpu", PART(FIELD_GPU), .list = true, .example = "\"A100\"", .help = "GPU put in place of the node's own"},
     {"fabric", PART(FIELD_LINK), .list = true, .example = "\"ib-ndr400\"", .help = "link between nodes"},
     {"storage", PART(FIELD_STORAGE), .list = true, .example = "\"nfs-1gbe\"", .help = "where samples lie"},
-    {"oversubscription", NUMBER(1, 1000), .list = true, .example = "2", .help = "of the fat tree"},
+    {"oversubscription", NUMBER(1, 1000), .list = true, .example = "2",
+     .help = "of the leaf switches, where the fabric is a link alone"},
     {"power_cap", WATTS, .list = true, .example = "\"500 W\"", .help = "power limit of each GPU"},
 };
 

@@ -629,6 +629,8 @@ static void read_chances(const Options *options, PlanRequest *request, Problems 
 static void read_oversubscriptions(Arena *arena, const Options *options, PlanRequest *request, Problems *problems) {
     if (!option_given(options, "oversubscription")) return;
     Counts list = read_counts(arena, options, "oversubscription", "oversubscription", problems);
+    for (int i = 0; i < request->fabric_count; i++)
+        fabric_leaves_said_once(request->fabrics[i].name, request->fabrics[i].shape, true, command_line, problems);
     request->oversubscriptions = list.items;
     request->oversubscription_count = list.count;
 }

@@ -19,7 +19,7 @@ const OptionSpec cluster_options[] = {
     {"nodes", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "how many (default 1)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in all, instead of nodes"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (default: as fast as the node's NICs)"},
-    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
+    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the leaf switches, capacity down over up, where --fabric names a link alone: rails on InfiniBand, a fat tree else (default 1)", .quantity = QUANTITY_NUMBER},
     {"power-cap", OPTION_QUANTITY, "POWER", .of = OF_QUESTION, .help = "power limit of each GPU", .quantity = QUANTITY_POWER},
     {"site", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "where the machines stand (lockstep hw list site; default colocation)"},
     {"pue", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "watts at the wall per watt of the machines (default: the site's)", .quantity = QUANTITY_NUMBER},
@@ -154,6 +154,7 @@ const Cluster *cluster_from_options(Arena *arena, const Catalogue *catalogue, co
         fabric_from_text(arena, catalogue, fabric, command_line, &spec->link, &spec->layout, problems);
     else if (node)
         spec->link = node_usual_link(catalogue, node);
+    fabric_leaves_said_once(fabric, spec->layout, option_given(options, "oversubscription"), command_line, problems);
     spec->rail_optimised = spec->link && spec->link->transport == TRANSPORT_INFINIBAND;
     spec->grid = find_grid(arena, catalogue, option_text(options, "grid", "world"), command_line, problems);
     spec->site = site;

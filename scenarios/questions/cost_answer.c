@@ -47,10 +47,9 @@ static void add_quote(Answer *answer, const CostFound *found, const Quote *quote
 static void add_cluster(Answer *answer, const CostFound *found) {
     const Cluster *cluster = found->cluster;
     const FabricBill *fabric = &cluster->money->fabric;
-    bool linked = cluster->spec->link && cluster->node_count > 1;
+    const char *network = cluster_network_text(found->arena, cluster->spec);
     answer_say(answer, "Cluster", "%d x %s, %d GPU%s%s%s", cluster->node_count, cluster->node_of[0]->name,
-               cluster->gpu_count, cluster->gpu_count == 1 ? "" : "s", linked ? ", " : "",
-               linked ? cluster->spec->link->name : "");
+               cluster->gpu_count, cluster->gpu_count == 1 ? "" : "s", *network ? ", " : "", network);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     answer_text(answer, "node", NULL, cluster->node_of[0]->name);
@@ -324,11 +323,13 @@ static void add_next(Answer *answer, const CostFound *found) {
     const Quote *quotes = found->cluster->money->quotes;
     bool of_one = bill->owned || (quotes && quotes[0].count == 1 && !quotes[0].offers[0]->is_own_book);
     if (bill->price_count > 0 && of_one)
-        answer_next(answer, arena_printf(found->arena, "lockstep hw show %s", bill->prices[0].name),
+        answer_next(answer, arena_printf(found->arena, "lockstep hw show %s -v", bill->prices[0].name),
                     "where the price is from");
-    else
-        answer_next(answer, arena_printf(found->arena, "lockstep cost --node %s --offers", node),
-                    "what others ask for such GPUs");
+    else if (!found->all_offers)
+        answer_next(
+            answer,
+            arena_printf(found->arena, "lockstep cost --node %s --gpus %d --offers", node, found->cluster->gpu_count),
+            "what others ask for such GPUs");
 }
 
 void cost_answer(Answer *answer, const CostFound *found) {

@@ -12,7 +12,8 @@
 
 static const OptionSpec own_options[] = {
     {"facility", OPTION_QUANTITY, "POWER", .of = OF_QUESTION,
-     .help = "what the room can give at the wall; exit 3 when it is not enough", .quantity = QUANTITY_POWER},
+     .help = "what the room can give at the wall; exit 3 when it is not enough", .quantity = QUANTITY_POWER,
+     .usual = "800 kW"},
 };
 
 static const char usage[] = "lockstep power --node NAME [--nodes N] [--fabric NAME] [OPTIONS]";
@@ -62,10 +63,10 @@ static void add_cluster(Answer *answer, const PowerFound *found) {
     const Gpu *gpu = cluster->gpu_of[0];
     const char *limit =
         gpu->cap_watts > 0 ? arena_printf(found->arena, ", limited to %s", watts(found, gpu->cap_watts)) : "";
+    const char *network = cluster_network_text(found->arena, cluster->spec);
     answer_say(answer, "Cluster", "%d x %s, %d GPU%s%s%s; a %s draws at most %s%s", cluster->node_count,
-               cluster->node_of[0]->name, cluster->gpu_count, cluster->gpu_count == 1 ? "" : "s",
-               cluster->node_count > 1 ? ", " : "", cluster->node_count > 1 ? cluster->spec->link->name : "", gpu->name,
-               watts(found, gpu->power_watts), limit);
+               cluster->node_of[0]->name, cluster->gpu_count, cluster->gpu_count == 1 ? "" : "s", *network ? ", " : "",
+               network, gpu->name, watts(found, gpu->power_watts), limit);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     answer_number(answer, "nodes", NULL, AS_WHOLE, cluster->node_count);
@@ -86,10 +87,11 @@ static void add_cluster(Answer *answer, const PowerFound *found) {
 static void add_activities(Answer *answer, const PowerFound *found) {
     answer_open(answer, "gpu_watts", "A GPU while it does");
     answer_detail(answer, FOR_VERBOSE);
+    const Gpu *gpu = found->cluster->gpu_of[0];
     for (int a = 0; a < ACTIVITY_COUNT; a++) {
-        answer_number(answer, activity_names[a], activity_names[a], AS_WATTS,
-                      gpu_activity_watts(found->cluster->gpu_of[0], (Activity)a));
-        answer_note(answer, "%s of the time", text_percent(found->arena, found->mix.share[a]));
+        answer_number(answer, activity_names[a], activity_names[a], AS_WATTS, gpu_activity_watts(gpu, (Activity)a));
+        answer_note(answer, "%s of the time%s", text_percent(found->arena, found->mix.share[a]),
+                    a == ACTIVITY_MATRIX && gpu_is_throttled(gpu) ? "; its power limit lowers its clock" : "");
     }
     answer_close(answer);
 }
@@ -191,12 +193,14 @@ static void add_limits(Answer *answer, const PowerFound *found) {
 static void add_next(Answer *answer, const PowerFound *found) {
     const Cluster *cluster = found->cluster;
     const char *node = cluster->node_of[0]->name;
+    const Gpu *gpu = cluster->gpu_of[0];
     const char *others = arena_printf(found->arena, "lockstep power --node %s --nodes %d --fabric %s", node,
                                       found->nodes_that_fit, cluster->spec->link->name);
     if (!facility_is_enough(found) && found->nodes_that_fit > 0)
         answer_next(answer, others, "those that fit");
     else
-        answer_next(answer, arena_printf(found->arena, "lockstep hw show %s", node), "where these watts are from");
+        answer_next(answer, arena_printf(found->arena, "lockstep hw show %s -v", gpu->name),
+                    "where its watts are from");
 }
 
 static void power_answer(Answer *answer, const PowerFound *found) {

@@ -250,10 +250,8 @@ static void read_fabric(Arena *arena, Machines *machines, const Options *options
     cluster->fabric = FABRIC_FAT_TREE;
     cluster->nodes_per_leaf = option_count_within(options, "nodes-per-leaf", 32, 1, MOST_NODES, problems);
     cluster->oversubscription = option_within(options, "oversubscription", 1, 0.1, 1000, problems);
-    bool twice = option_given(options, "nodes-per-leaf") || option_given(options, "oversubscription");
-    if (cluster->layout && twice)
-        complain(problems, "--fabric says how its leaves are, and --nodes-per-leaf or --oversubscription too",
-                 "say it once");
+    bool apart = option_given(options, "nodes-per-leaf") || option_given(options, "oversubscription");
+    fabric_leaves_said_once(option_text(options, "fabric", ""), cluster->layout, apart, command_line, problems);
 }
 
 #define MOST_SIZES_ASKED 16

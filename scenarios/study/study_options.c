@@ -18,7 +18,7 @@ static const OptionSpec cluster_rows[] = {
     {"gpu", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "GPU in place of the node's own, or of a node whose file does not say it (lockstep hw list gpu)"},
     {"gpus", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "GPUs in the cluster"},
     {"fabric", OPTION_TEXT, "NAME", .of = OF_QUESTION, .help = "network between nodes: ib-ndr400, roce-400:leaf_spine:… (lockstep hw list fabric); ib-ndr400:topology.conf, ibnetdiscover.txt"},
-    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the fat tree (default 1)", .quantity = QUANTITY_NUMBER},
+    {"oversubscription", OPTION_QUANTITY, "N", .of = OF_QUESTION, .help = "of the leaf switches, capacity down over up, where --fabric names a link alone: rails on InfiniBand, a fat tree else (default 1)", .quantity = QUANTITY_NUMBER},
 };
 // clang-format on
 const OptionSpec *study_option_rows(Arena *arena, int *count) {
@@ -82,7 +82,8 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     const FabricLink *link = NULL;
     const FabricShape *shape = NULL;
     if (fabric && !fabric_from_text(arena, catalogue, fabric, command_line, &link, &shape, problems)) return NULL;
-    if (!node) return NULL;
+    bool apart = option_given(options, "oversubscription");
+    if (!node || !fabric_leaves_said_once(fabric, shape, apart, command_line, problems)) return NULL;
     const char *instead = node->interior ? NULL : option_text(options, "gpu", NULL);
     const Gpu *gpu = instead ? find_gpu(arena, catalogue, instead, command_line, problems) : NULL;
     if (instead && !gpu) return NULL;

@@ -67,6 +67,12 @@ static bool set_gpu(Study *study, PointSpec *point, const Variation *vary, int v
 }
 
 static bool set_oversubscription(Study *study, PointSpec *point, const Variation *vary, int value) {
+    if (point->cluster.layout) {
+        problem_add(study->problems, vary->where,
+                    "the fabric says how its leaf switches are: oversubscription = %s too", vary->texts[value]);
+        return problem_hint(study->problems,
+                            "vary the fabric, \"ib-ndr400:fat_tree:oversubscription=2\", or name its link");
+    }
     if (vary->numbers[value] >= 1) {
         point->cluster.oversubscription = vary->numbers[value];
         return true;

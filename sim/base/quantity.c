@@ -289,11 +289,14 @@ static bool two_readings(QuantityKind kind, const char *usual, Reading *first, R
         *first = usual_reading(usual, readings_of_bytes, COUNT_OF(readings_of_bytes));
         *second = bytes_reading;
         return true;
+    case QUANTITY_POWER: // of a GPU in watts, of a room in kilowatts
+        *first = (Reading){"kW", "kilowatts"};
+        *second = (Reading){"W", "watts"};
+        return usual && strstr(usual, "kW");
     case QUANTITY_NUMBER:
     case QUANTITY_COUNT:
     case QUANTITY_FLOPS:
     case QUANTITY_FLOPS_RATE:
-    case QUANTITY_POWER:
     case QUANTITY_ENERGY:
     case QUANTITY_FREQUENCY:
     case QUANTITY_KIND_COUNT:

@@ -198,7 +198,7 @@ static void refuse_vary(Where where, bool of_seeds, double too_many, Problems *p
     } else {
         problem_add(problems, where, "this names no values");
         problem_hint(problems, "gpus=8:64:8 steps by 8, gpus=8:1024:x2 doubles (as does geometric:8:1024:2), "
-                               "fabric=ib-ndr400,eth-100g lists");
+                               "fabric=ib-ndr400,eth-100g lists, and so do values with units: size=1MB,2MB,4MB");
     }
 }
 

@@ -358,6 +358,16 @@ const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec) {
     return arena_printf(arena, "%s (%s)", spec->link->name, spec->link->title);
 }
 
+const char *cluster_network_text(Arena *arena, const ClusterSpec *spec) {
+    if (!spec->link || cluster_node_count(spec) < 2) return "";
+    const FabricShape *own = spec->layout;
+    FabricKind kind = own ? own->kind : spec->fabric;
+    bool rails = kind == FABRIC_FAT_TREE && (own ? own->rail_optimised : spec->rail_optimised);
+    double down_over_up = own ? own->oversubscription : spec->oversubscription;
+    return arena_printf(arena, "%s, %s%s%s", spec->link->name, rails ? "rail-optimised " : "", fabric_kind_name(kind),
+                        down_over_up > 1 ? arena_printf(arena, ", %g to 1", down_over_up) : "");
+}
+
 GpuTypes cluster_gpus_in_turn(Arena *arena, const Cluster *cluster) {
     int count = 0;
     for (int r = 0; r < cluster->gpu_count; r++) count += r == 0 || cluster->gpu_of[r] != cluster->gpu_of[r - 1];

@@ -65,6 +65,8 @@ const char *cluster_nodes_text(Arena *arena, const ClusterSpec *spec);
 const char *cluster_gpus_text(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);
 // "eth-1g (1 Gb/s Ethernet, TCP sockets)"; NULL: one node needs none.
 const char *cluster_fabric_text(Arena *arena, const ClusterSpec *spec);
+// "ib-ndr400, rail-optimised fat tree, 4 to 1"; "" for one node.
+const char *cluster_network_text(Arena *arena, const ClusterSpec *spec);
 int cluster_node_count(const ClusterSpec *spec);
 // The types of GPU in it, each once.
 GpuTypes cluster_gpu_types(Arena *arena, const Catalogue *catalogue, const ClusterSpec *spec);

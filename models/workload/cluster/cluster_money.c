@@ -31,7 +31,7 @@ static Quote quote_of_offer(Arena *arena, const Catalogue *catalogue, const Offe
 Quote rent_quote(Arena *arena, const Catalogue *catalogue, const NodeType *node, const Gpu *gpu, const RentSpec *rent,
                  const char *currency) {
     if (rent && rent->offer) return quote_of_offer(arena, catalogue, rent->offer, currency);
-    PriceWish wish = {.terms = terms_of(rent)};
+    PriceWish wish = {.terms = terms_of(rent), .machine_of = node->provider};
     if (rent) {
         wish.provider = rent->provider;
         wish.region = rent->region;
@@ -54,7 +54,8 @@ static const char *offers_of(Arena *arena, const Catalogue *catalogue, const Nod
     int told = 0;
     for (int i = 0; i < catalogue->offer_count && told <= MOST_TOLD; i++) {
         const Offer *offer = &catalogue->offers[i];
-        if (!offer_is_for(offer, node, gpu)) continue;
+        bool of_others = node->provider && !offer->is_own_book && !same_part_name(offer->provider, node->provider);
+        if (of_others || !offer_is_for(offer, node, gpu)) continue;
         if (told++ == MOST_TOLD) return arena_printf(arena, "%s, and others", list);
         list = arena_printf(arena, "%s%s%s (%s)", list ? list : "", list ? ", " : "", offer->name,
                             terms_names[offer->terms]);
@@ -65,8 +66,8 @@ static const char *offers_of(Arena *arena, const Catalogue *catalogue, const Nod
 static void refuse_offer(Arena *arena, const Catalogue *catalogue, const NodeGroup *group, const RentSpec *rent,
                          Problems *problems) {
     const Gpu *gpu = gpu_of_group(catalogue, group);
-    problem_add(problems, rent->where, "the price book has no %s price for %s%s%s%s%s", terms_titles[terms_of(rent)],
-                group->type->name, rent->provider ? " at " : "", rent->provider ? rent->provider : "",
+    problem_add(problems, rent->where, "the price book has no price of %s, %s%s%s%s%s", group->type->name,
+                terms_titles[terms_of(rent)], rent->provider ? " at " : "", rent->provider ? rent->provider : "",
                 rent->region ? " in " : "", rent->region ? rent->region : "");
     const char *list = offers_of(arena, catalogue, group->type, gpu);
     if (list)
@@ -116,8 +117,9 @@ static void check_provider(Arena *arena, const Cluster *cluster, const ClusterMo
     if (!rent || !rent->provider) return;
     const Gpu *gpu = gpu_of_group(catalogue, group);
     const NodeType *other = provider_node(catalogue, rent->provider, gpu, group->type->gpu_count);
-    const char *instead = other ? arena_printf(arena, "--node %s on %s", other->name, node_fabrics(arena, other))
-                                : "leave out one of the two";
+    const char *instead =
+        other ? arena_printf(arena, "--node %s, whose network is %s", other->name, node_fabrics(arena, other))
+              : "leave out one of the two";
     if (group->type->provider && !same_part_name(group->type->provider, rent->provider)) {
         problem_add(problems, rent->where, "%s is a machine of %s, and the provider asked for is %s", group->type->name,
                     group->type->provider, rent->provider);
@@ -214,9 +216,12 @@ static double stated_or_usd(const ClusterMoney *money, double stated, double usd
     return isnan(stated) ? usd * exchange_rate(money->catalogue, "USD", money->currency) : stated;
 }
 
-static void need(Problems *problems, const OwnSpec *own, const char *what, const char *field) {
-    problem_add(problems, own->where, "nobody says what %s costs to buy", what);
-    problem_hint(problems, "state it: %s = …, in the currency of the cluster (0: you have it already)", field);
+// `machine`: "node", whose price is asked for as its user says prices.
+static void need(Problems *problems, const OwnSpec *own, const char *what, const char *machine) {
+    bool in_script = own->where.line > 0;
+    problem_add(problems, own->where, "no list has what %s costs to buy", what);
+    problem_hint(problems, "state it: %s%s%s, in the currency of the cluster (0: you have it already)",
+                 in_script ? "" : "--", machine, in_script ? "_price = 400e3" : "-price 400k");
 }
 
 // A node comes with NICs, but a faster fabric needs faster ones; and a stated NIC price implies a purchase.
@@ -239,7 +244,7 @@ static void set_machines(const Cluster *cluster, ClusterMoney *money, OwnSpec *o
         const NodeType *type = cluster->node_of[n];
         double stated = own_node_price(own, type);
         bool missing = isnan(stated) && type->price_usd <= 0;
-        if (missing) need(problems, own, type->name, "node_price");
+        if (missing) need(problems, own, type->name, "node");
         if (missing) return;
         money->node_price += stated_or_usd(money, stated, type->price_usd);
         money->nics_to_buy += nics_that_lack(cluster, own, type);
@@ -253,17 +258,17 @@ static void set_fabric(const Cluster *cluster, ClusterMoney *money, OwnSpec *own
         return;
     }
     struct {
-        const char *field, *what;
+        const char *machine, *what;
         double *price, usd;
         bool needed;
-    } parts[] = {{"switch_price", "switch", &own->switch_price, link->switch_price_usd, true},
-                 {"cable_price", "cable", &own->cable_price, link->cable_price_usd, true},
-                 {"nic_price", "NIC", &own->nic_price, link->nic_price_usd, money->nics_to_buy > 0}};
+    } parts[] = {{"switch", "switch", &own->switch_price, link->switch_price_usd, true},
+                 {"cable", "cable", &own->cable_price, link->cable_price_usd, true},
+                 {"nic", "NIC", &own->nic_price, link->nic_price_usd, money->nics_to_buy > 0}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         if (isnan(*parts[i].price) && parts[i].usd <= 0 && parts[i].needed) {
             char what[128];
             snprintf(what, sizeof what, "a %s of %s", parts[i].what, link->name);
-            need(problems, own, what, parts[i].field);
+            need(problems, own, what, parts[i].machine);
         }
         *parts[i].price = stated_or_usd(money, *parts[i].price, parts[i].usd);
     }

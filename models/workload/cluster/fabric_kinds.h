@@ -53,6 +53,9 @@ const FabricShape *fabric_finish(FabricMaker *maker);  // NULL after problems
 // "ib-ndr400:topology.conf", "ibnetdiscover.txt". *shape stays NULL for a link alone. False after problems.
 bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, const FabricLink **link,
                       const FabricShape **shape, Problems *problems);
+// False after a problem: a network of a kind says how its leaf switches are, and so does what was said apart from it.
+bool fabric_leaves_said_once(const char *text, const FabricShape *shape, bool said_apart, Where where,
+                             Problems *problems);
 // The same in a scenario, whose files come through its gate.
 bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
                             Where where, const FabricLink **link, const FabricShape **shape, Problems *problems);

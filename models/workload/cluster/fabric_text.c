@@ -270,3 +270,10 @@ bool fabric_from_text(Arena *arena, const Catalogue *catalogue, const char *text
                       const FabricShape **shape, Problems *problems) {
     return fabric_from_gated_text(arena, catalogue, NULL, text, where, link, shape, problems);
 }
+
+bool fabric_leaves_said_once(const char *text, const FabricShape *shape, bool said_apart, Where where,
+                             Problems *problems) {
+    if (!shape || !said_apart) return true;
+    problem_add(problems, where, "\"%.100s\" says how its leaf switches are, and oversubscription says it too", text);
+    return problem_hint(problems, "say it once: %.100s:oversubscription=2", text);
+}

@@ -192,12 +192,16 @@ static Names read_providers(Arena *arena, const Catalogue *catalogue, const char
                             Problems *problems) {
     Names list = split_commas(arena, text);
     for (int n = 0; n < list.count; n++) {
+        const char **names = ARENA_ARRAY(arena, const char *, catalogue->offer_count);
         bool known = false;
-        for (int i = 0; i < catalogue->offer_count; i++)
-            known = known || same_part_name(catalogue->offers[i].provider, list.items[n]);
+        for (int i = 0; i < catalogue->offer_count; i++) {
+            names[i] = catalogue->offers[i].provider;
+            known = known || same_part_name(names[i], list.items[n]);
+        }
         if (known) continue;
         problem_add(problems, command_line, "--%s: no provider is called \"%s\"", option, list.items[n]);
-        problem_hint(problems, "lockstep hw list price shows all");
+        if (!problem_hint_near(problems, list.items[n], names, catalogue->offer_count))
+            problem_hint(problems, "lockstep hw list price shows all");
     }
     return list;
 }
@@ -255,7 +259,10 @@ static RentSpec *read_rent(Arena *arena, const Catalogue *catalogue, const Optio
 void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, ClusterSpec *spec,
                        Problems *problems) {
     int terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1;
-    read_rent(arena, catalogue, options, option_text(options, "provider", NULL), terms, spec, problems);
+    const char *provider = option_text(options, "provider", NULL);
+    int before = problems_added(problems);
+    read_providers(arena, catalogue, "provider", provider, problems);
+    if (problems_added(problems) == before) read_rent(arena, catalogue, options, provider, terms, spec, problems);
 }
 
 // ---- Several providers and terms compared.
@@ -292,9 +299,7 @@ static void refuse_twice(const Names *names, const char *option, Problems *probl
 const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalogue, const Options *options,
                                           ClusterSpec *spec, int *count, Problems *problems) {
     Names terms = split_commas(arena, option_text(options, "terms", NULL));
-    Names providers = split_commas(arena, option_text(options, "provider", NULL));
-    if (providers.count > 0 && strchr(option_text(options, "provider", ""), ','))
-        providers = read_providers(arena, catalogue, "provider", option_text(options, "provider", NULL), problems);
+    Names providers = read_providers(arena, catalogue, "provider", option_text(options, "provider", NULL), problems);
     refuse_twice(&terms, "terms", problems);
     refuse_twice(&providers, "provider", problems);
     if (terms.count * providers.count > RENT_WAYS_MOST) {
