@@ -247,6 +247,15 @@ void record_texts(Answer *answer, const char *key, const char *const *texts, int
     answer_close(answer);
 }
 
+void record_without_effect(Answer *answer, Arena *arena, const RecordPoint *points, int count) {
+    int idle;
+    const char *const *texts = without_effect(arena, points, count, &idle), *joined = "";
+    if (idle == 0) return;
+    record_texts(answer, "without_effect", texts, idle);
+    for (int i = 0; i < idle; i++) joined = arena_printf(arena, "%s%s%s", joined, i ? "; " : "", texts[i]);
+    answer_caution(answer, "%s.", joined);
+}
+
 static void add_notes(const RecordTelling *telling) {
     const Record *record = telling->record;
     Answer *answer = telling->answer;
@@ -257,6 +266,7 @@ static void add_notes(const RecordTelling *telling) {
     const RecordPoint *first = record->points; // they are paid alike
     const char *doubted =
         record->point_count ? results_doubted_prices(telling->arena, first->prices, first->price_count) : NULL;
+    record_without_effect(answer, telling->arena, record->points, record->point_count);
     if (doubted) answer_caution(answer, "%s", doubted);
     if (old) answer_caution(answer, "%s", old);
     if (few == 0) answer_detail(answer, FOR_VERBOSE);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
+#include "results/answer/record_answer.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/whatif/whatif_life.h"
@@ -723,6 +724,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, E
     add_figures(answer, now);
     if (detail != EXPLAIN_IN_REPORT) add_step(answer, arena, now);
     add_fewer_gpus(answer, arena, now);
+    record_without_effect(answer, arena, &now->job.point, 1);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
     if (now->job.must_fit) explain_add_together(answer, arena, &now->job);

@@ -309,6 +309,7 @@ static void add_doubts(Answer *answer, const PlanStudy *plan, const PlanRow *row
     const char *doubted = results_doubted_prices(plan->arena, point->prices, point->price_count);
     int spares = plan_spares(plan->request->faults, point->node_count);
     if (doubted) answer_caution(answer, "%s.", doubted);
+    record_without_effect(answer, plan->arena, point, 1);
     if (spares > point->node_count)
         answer_caution(answer, "%d nodes stand by for %d that work.", spares, point->node_count);
     add_critical_batch(answer, plan, row);

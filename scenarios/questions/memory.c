@@ -2,8 +2,10 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/recompute.h"
 #include "results/answer/frame.h"
+#include "results/answer/record_answer.h"
 
 #define MOST_GPUS 1e7
 
@@ -23,6 +25,7 @@ typedef struct MemoryJob {
     const char *change; // that makes it fit, or NULL
     MemoryCurve curve;  // of the fullest stage
     int left_out;       // micro-batches that the curve leaves out
+    RecordPoint said;   // what of the settings has an effect
 } MemoryJob;
 
 // Without a global batch the pipeline is taken to be full: one micro-batch for each stage, from both ends with
@@ -62,8 +65,9 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
     }
     fill_pipeline(&job->training);
     Resolved resolved;
-    if (!problem_count(problems))
-        job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems);
+    if (!problem_count(problems) &&
+        job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems))
+        job->said.effects = job_effects(arena, &job->training, &resolved, &job->said.effect_count);
     job->gpus = (int)all;
     return problem_count(problems) == 0;
 }
@@ -267,6 +271,7 @@ static int ask(Asking *asking) {
     bool over_time = option_flag(asking->options, "over-time");
     answer_one_row(asking->answer);
     add_lead(&tell);
+    record_without_effect(asking->answer, asking->arena, &job.said, 1);
     add_change(&tell);
     add_job(&tell);
     add_memory(&tell, over_time);

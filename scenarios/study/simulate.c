@@ -4,6 +4,7 @@
 
 #include "models/network/messages/packet_carrier.h"
 #include "models/workload/cost/memory_time.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/plausible.h"
@@ -233,6 +234,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
         return point;
     }
     set_layout(&point, &step.lowered->resolved, training);
+    point.effects = job_effects(arena, training, &step.lowered->resolved, &point.effect_count);
     set_memory(arena, &point, step.lowered, cluster, training);
     point.beyond_limits = step.beyond_limits;
     if (step.refused || step.beyond_limits) point.why_not = newest_problem(problems);

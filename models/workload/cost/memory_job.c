@@ -79,7 +79,7 @@ Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu
                              (int)fmin(micro_batches_of_job(training, s.dp), MOST_MICRO_BATCHES));
     int *first = ARENA_ARRAY(arena, int, s.pipeline.chunks + 1);
     Problems *unseen = problems_create(arena);
-    if (pipeline_possible(&s.pipeline, &training->layout, training->where, unseen) &&
+    if (pipeline_possible(&s.pipeline, training, unseen) &&
         blocks_to_chunks(training, s.pipeline.chunks, first, unseen))
         s.first = first;
     return s;

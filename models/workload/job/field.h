@@ -75,6 +75,7 @@ typedef struct Field {
     // Of a training job:
     const char *flag, *alias; // its option, without dashes, and Megatron's or PyTorch's name; or NULL
     const char *varied;       // the name by which studies and sweeps vary it, or NULL
+    unsigned needs;           // what the job must have for it to have an effect: bits of needs.h
     Stored stored;
     size_t at; // in TrainingSpec
 } Field;

@@ -227,7 +227,7 @@ static bool is_too_much(Expander *e) {
     problem_add(e->problems, e->l->training->where,
                 "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e->l),
                 MESSAGES_MOST * 1e-6);
-    job_hint(e->problems, e->l->training->where, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
+    job_hint(e->problems, e->l->training->scripted, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
     return true;
 }
 
