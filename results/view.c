@@ -112,6 +112,14 @@ const char *const *without_effect(Arena *arena, const RecordPoint *points, int p
     return texts.items;
 }
 
+// ---- Memory.
+
+#define SURE 0.05 // at most, of the chance to run out of memory
+
+bool point_fits(const RecordPoint *point) {
+    return !(point->memory_capacity_bytes > 0) || point->chance_to_run_out <= SURE + 1e-12;
+}
+
 // ---- More GPUs than pay.
 
 #define HARDLY 0.25 // of the speed-up that the additional GPUs could give

@@ -118,8 +118,11 @@ static AnswerValue overhead_cell(const RecordTelling *telling, const RecordPoint
 
 static AnswerValue memory_cell(const RecordTelling *telling, const RecordPoint *point) {
     double peak = point->memory_peak_bytes;
-    return peak > 0 ? answer_shown(AS_BYTES, peak, text_bytes_of(telling->arena, peak, point->memory_capacity_bytes))
-                    : answer_of(AS_BYTES, peak);
+    const char *mark = point_fits(point) ? "" : MAY_NOT_FIT;
+    if (!(peak > 0)) return answer_of(AS_BYTES, peak);
+    return answer_shown(
+        AS_BYTES, peak,
+        arena_printf(telling->arena, "%s%s", text_bytes_of(telling->arena, peak, point->memory_capacity_bytes), mark));
 }
 
 static AnswerValue one_gpu_cell(const RecordTelling *telling, const RecordPoint *point) {
@@ -275,6 +278,11 @@ static void add_table(const RecordTelling *telling) {
     all_columns(telling, &layout, &columns);
     answer_table(telling->answer, NULL, NULL, columns.items, columns.count);
     answer_main_last(telling->answer);
+    for (int i = 0; i < telling->record->point_count; i++)
+        if (!point_fits(&telling->record->points[i])) {
+            answer_note(telling->answer, MAY_NOT_FIT_NOTE);
+            break;
+        }
     for (int i = 0; i < telling->record->point_count; i++) {
         key_cells(telling, i);
         all_cells(telling, &layout, &telling->record->points[i]);
@@ -390,7 +398,7 @@ static void add_best(const RecordTelling *telling) {
     int known = 0;
     for (int i = 0; i < record->point_count; i++) {
         const RecordPoint *point = &record->points[i];
-        if (!(if_ran(point, point->cost_per_run) > 0) || !(point->days > 0)) continue;
+        if (!(if_ran(point, point->cost_per_run) > 0) || !(point->days > 0) || !point_fits(point)) continue;
         known++;
         if (!cheapest || point->cost_per_run < cheapest->cost_per_run) cheapest = point;
         if (!fastest || point->days < fastest->days) fastest = point;

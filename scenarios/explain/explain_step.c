@@ -57,6 +57,12 @@ static const char *signed_gain(Arena *arena, double gain_s, double step) {
                         percent_of(arena, fabs(gain_s), step));
 }
 
+static bool is_same_change(Arena *arena, const Explanation *now, const WhatIf *whatif, const char *change) {
+    const char *words = job_words(arena, now->job.study->training.scripted, whatif->title);
+    size_t length = strlen(words);
+    return strncmp(change, words, length) == 0 && strncmp(change + length, " (", 2) == 0;
+}
+
 static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
     double chance = now->job.point.chance_to_run_out;
     const WhatIf *fitting = now->job.fitting;
@@ -65,14 +71,23 @@ static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
                            ? arena_printf(arena, "It does not run: %s.", now->job.lacks)
                            : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
                                           text_percent(arena, chance));
-    if (fitting && fitting != now->job.first)
-        text = arena_printf(arena, "%s %s: with %s memory runs out with a chance of %s, and it %s.", text,
-                            fits_surely(fitting->step->chance_to_run_out) ? "Make it fit first"
-                                                                          : "Nothing alone makes it sure",
+    const char *change = now->job.point.smallest_change;
+    bool is_change = change && fitting && is_same_change(arena, now, fitting, change);
+    if (change)
+        text = arena_printf(arena, "%s It fits with %s", text, change);
+    else if (!fitting)
+        text = arena_printf(arena, "%s Nothing that was tried makes it fit", text);
+    if (is_change)
+        text = arena_printf(arena, "%s, which %s", text,
+                            signed_gain(arena, fitting->gain.mean, now->job.point.step_p50_s));
+    else if (fitting && fitting != now->job.first)
+        text = arena_printf(arena, "%s%s %s: with %s memory runs out with a chance of %s, and it %s", text,
+                            change ? "." : "",
+                            fits_surely(fitting->step->chance_to_run_out) ? "Quickest of single changes"
+                                                                          : "No single change makes it sure",
                             fitting->title, text_percent(arena, fitting->step->chance_to_run_out),
                             signed_gain(arena, fitting->gain.mean, now->job.point.step_p50_s));
-    else if (!fitting && now->job.tried.count)
-        text = arena_printf(arena, "%s No single change that was tried makes it fit.", text);
+    text = arena_printf(arena, "%s.", text);
     answer_caution(answer, "%s", text);
 }
 
@@ -286,7 +301,7 @@ static bool does_nothing(const Explanation *now, double gain_s) {
 }
 
 static const char *marked_title(Arena *arena, const WhatIf *change) {
-    return arena_printf(arena, "%s%s%s", change->title, fits_surely(change->step->chance_to_run_out) ? "" : " ?",
+    return arena_printf(arena, "%s%s%s", change->title, fits_surely(change->step->chance_to_run_out) ? "" : MAY_NOT_FIT,
                         change->move->note ? " *" : "");
 }
 
@@ -343,7 +358,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         if (first_screen && change->move->note && !strstr(told, change->move->note))
             told = text_listed(arena, told, change->move->note);
     }
-    const char *note = unsure ? "? does not surely fit: memory runs out with a chance above 5 %." : "";
+    const char *note = unsure ? arena_printf(arena, MAY_NOT_FIT_NOTE) : "";
     if (*told) note = arena_printf(arena, "%s%s* is not the same training: %s.", note, *note ? " " : "", told);
     if (*note) answer_note(answer, "%s", note);
 }

@@ -76,7 +76,7 @@ static void estimate(Arena *arena, MemoryJob *job) {
     job->dp = replicas_of_job(&job->training, job->gpus);
     job->memory = memory_of_job(&job->training, job->gpus, job->gpu, &job->stage);
     job->curve = memory_over_time(arena, &job->training, job->gpus, job->gpu, job->stage, &job->left_out);
-    if (job->memory.peak > job->memory.capacity)
+    if (chance_to_run_out(&job->memory) > 1 - MEMORY_FITS)
         job->change = smallest_change_that_fits(arena, &job->training, job->gpus, job->gpu);
 }
 
@@ -119,8 +119,8 @@ static void add_change(const Telling *tell) {
     answer_text(tell->answer, "smallest_change", "Change", tell->job->change);
     answer_note(tell->answer, "the smallest that makes it fit");
     if (!fits && !tell->job->change)
-        answer_caution(tell->answer, "Neither a smaller micro-batch nor recompute, zero, tp or pp on these GPUs %s.",
-                       chance_to_run_out(&tell->job->memory) < 0.95 ? "is sure to make it fit" : "makes it fit");
+        answer_caution(tell->answer,
+                       "Neither a smaller micro-batch nor recompute, zero, tp, pp or more GPUs make it fit.");
 }
 
 static void add_layout(const Telling *tell) {

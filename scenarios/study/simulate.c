@@ -156,7 +156,7 @@ static const char *peak_moment(Arena *arena, const Lowered *lowered, const Gpu *
     return text;
 }
 
-// With the smallest remedy when it does not fit.
+// With the smallest remedy when it does not surely fit.
 static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
                        const TrainingSpec *training) {
     point->memory_peak_bytes = lowered->memory.peak;
@@ -166,9 +166,10 @@ static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered,
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
     point->memory_peak_at = peak_moment(arena, lowered, gpu, cluster->gpu_count);
     point->chance_to_run_out = chance_to_run_out(&lowered->memory);
-    if (may_fit(&lowered->memory)) return;
-    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
-                                  gib(arena, lowered->memory.capacity), gpu->name);
+    if (!may_fit(&lowered->memory))
+        point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
+                                      gib(arena, lowered->memory.capacity), gpu->name);
+    if (point->chance_to_run_out <= 1 - MEMORY_FITS) return;
     TrainingSpec asked = *training;
     asked.layout.dp = 0;
     asked.micro_batch = lowered->resolved.micro_batch;

@@ -101,7 +101,7 @@ static const Field training_fields[] = {
     {"lora_rank", COUNT(1, 65536), .example = "16", .flag = "lora-rank", .varied = "lora_rank", INT(lora_rank),
      .help = "train adapters of this rank beside attention's products and nothing else; when left out: all weights"},
     {"lora_embeddings", SWITCH, .fallback = "false", .example = "true", .flag = "lora-embeddings", BOOL(lora_embeddings),
-     NEEDS(TRANSFORMER), .help = "embedding and head are trained beside the adapters, as copies of their own (PEFT's modules_to_save)"},
+     .help = "embedding and head are trained beside the adapters, as copies of their own (PEFT's modules_to_save)"},
     {"lora_everywhere", SWITCH, .fallback = "false", .example = "true", .flag = "lora-everywhere", BOOL(lora_everywhere),
      NEEDS(TRANSFORMER), .help = "adapters beside every product, each by itself (PEFT's all-linear)"},
     {"nf4_weights", SWITCH, .fallback = "false", .example = "true", .flag = "nf4-weights", BOOL(nf4_weights),
@@ -306,18 +306,23 @@ const Field *job_field_varied(const char *name, JobObject *object) {
     return NULL;
 }
 
+static bool is_called(const char *word, const char *name, size_t length) {
+    return word && strlen(word) == length && strncmp(word, name, length) == 0;
+}
+
 static const char *option_of(const char *name, size_t length) {
+    if (is_called("gpus", name, length)) return "gpus";
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; i < job_objects[o].field_count; i++) {
             const Field *field = &job_objects[o].fields[i];
-            if (field->flag && strlen(field->name) == length && strncmp(field->name, name, length) == 0)
+            if (field->flag && (is_called(field->name, name, length) || is_called(field->varied, name, length)))
                 return field->flag;
         }
     return NULL;
 }
 
-// `zero = 1` to --zero 1, and a switch that is true to its name alone; the rest as it is.
-static const char *settings_as_options(Arena *arena, const char *text) {
+const char *job_words(Arena *arena, bool scripted, const char *text) {
+    if (scripted) return text;
     static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
     const char *said = "";
     while (*text) {
@@ -345,6 +350,6 @@ void job_hint(Problems *problems, bool scripted, const char *format, ...) {
     va_start(arguments, format);
     const char *text = arena_vprintf(scratch, format, arguments);
     va_end(arguments);
-    problem_hint(problems, "%s", scripted ? text : settings_as_options(scratch, text));
+    problem_hint(problems, "%s", job_words(scratch, scripted, text));
     arena_close(scratch);
 }
