@@ -401,6 +401,8 @@ TEST(a_rank_program_is_explained_by_its_calls_and_on_quicker_machines) {
     EXPECT_CONTAINS(ended->out, "twice the NVLink saves");
     EXPECT_CONTAINS(ended->out, "send");
     EXPECT_CONTAINS(ended->out, "ranks of the call");
+    EXPECT_CONTAINS(ended->out, "of the critical path 100.0 % sends and receives"); // no pipeline is in it
+    EXPECT(!strstr(ended->out, "Pipeline") && !strstr(ended->out, "pipeline"));
     ended = run_command(command_explain, "explain scenarios/lessons/ring_all_reduce.lua --study 9 --wall off");
     EXPECT_INT(ended->code, 4);
     EXPECT(strstr(ended->err, "number 9"));

@@ -37,8 +37,7 @@ static NamedValue *named(Arena *arena, const char *const *names, const char *con
     return list;
 }
 
-// What ranks of a program do, as they were written: they name no strategy.
-static const char *program_title(int cause) {
+const char *program_title(int cause) {
     switch (cause) {
     case CAUSE_GEMM:
         return "Compute";

@@ -76,6 +76,8 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
                               const StudySpec *study, Problems *problems);
 // The same run on the same machines, rented otherwise: only prices and costs of the point change.
 void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point);
+// What ranks of a program do, as they were written: they name no strategy. CAUSE_COUNT: nothing.
+const char *program_title(int cause);
 // A hand-written System as a record point (sim.program).
 RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
                              Problems *problems);
