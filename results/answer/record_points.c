@@ -367,6 +367,8 @@ const char *record_settings(const RecordTelling *telling, const RecordPoint *poi
     return text;
 }
 
+static double replica_batch(const RecordPoint *point) { return point->dp > 0 ? point->global_batch / point->dp : 0; }
+
 // What more GPUs give, where GPUs are all that varies.
 static void add_scaling(const RecordTelling *telling) {
     const Record *record = telling->record;
@@ -381,9 +383,12 @@ static void add_scaling(const RecordTelling *telling) {
     if (!least || least->gpu_count == most->gpu_count) return;
     double growth = point_rate(record, most) / point_rate(record, least);
     double linear = (double)most->gpu_count / least->gpu_count;
-    answer_say(telling->answer, "Scaling", "from %s to %s, %s times the throughput: %s of linear",
+    bool shares_batch = replica_batch(least) != replica_batch(most) && isfinite(most->efficiency_vs_one_gpu);
+    answer_say(telling->answer, "Scaling", "from %s to %s, %s times the throughput: %s of linear%s",
                name_of_point(telling, least), name_of_point(telling, most), text_figures(telling->arena, growth, 3),
-               text_percent(telling->arena, growth / linear));
+               text_percent(telling->arena, growth / linear),
+               shares_batch ? " for one batch in all; \"vs 1 GPU\" is against one GPU with that row's batch per GPU"
+                            : "");
 }
 
 static const char *price_and_time(const RecordTelling *telling, const RecordPoint *point) {
