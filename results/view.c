@@ -88,6 +88,42 @@ const char *rate_unit(Arena *arena, const Record *record) {
     return arena_printf(arena, "%s/s", record->sample_name ? record->sample_name : "samples");
 }
 
+// ---- Settings without effect.
+
+static const Effect *effect_of(const RecordPoint *point, const char *name) {
+    for (int i = 0; i < point->effect_count; i++)
+        if (strcmp(point->effects[i].name, name) == 0) return &point->effects[i];
+    return NULL;
+}
+
+static bool has_effect_somewhere(const RecordPoint *points, int count, const char *name) {
+    for (int i = 0; i < count; i++) {
+        const Effect *effect = effect_of(&points[i], name);
+        if (effect && !effect->lacks) return true;
+    }
+    return false;
+}
+
+const char *const *without_effect(Arena *arena, const RecordPoint *points, int point_count, int *count) {
+    Names texts = {0};
+    for (int i = 0; i < point_count; i++)
+        for (int k = 0; k < points[i].effect_count; k++) {
+            const Effect *effect = &points[i].effects[k];
+            if (effect->lacks && !has_effect_somewhere(points, point_count, effect->name))
+                names_add(arena, &texts, arena_printf(arena, "%s has no effect here: %s", effect->name, effect->lacks));
+        }
+    *count = texts.count;
+    return texts.items;
+}
+
+// ---- Memory.
+
+#define SURE 0.05 // at most, of the chance to run out of memory
+
+bool point_fits(const RecordPoint *point) {
+    return !(point->memory_capacity_bytes > 0) || point->chance_to_run_out <= SURE + 1e-12;
+}
+
 // ---- More GPUs than pay.
 
 #define HARDLY 0.25 // of the speed-up that the additional GPUs could give

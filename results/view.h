@@ -20,6 +20,13 @@ const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
 // A sentence for configurations where more GPUs are slower than fewer, or hardly faster, with the causes. NULL: more
 // GPUs help, or unknown.
 const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point);
+// "expert_skew has no effect here: the model has no experts": of each setting that has none at any point.
+const char *const *without_effect(Arena *arena, const RecordPoint *points, int point_count, int *count);
+// Whether memory is sure to hold it: runs out with a chance of 5 % at most. What does not has this mark in tables, with
+// this note below them, and is never the best.
+bool point_fits(const RecordPoint *point);
+#define MAY_NOT_FIT " ?"
+#define MAY_NOT_FIT_NOTE "? does not surely fit: memory runs out with a chance above 5 %%."
 // About the baseline on fewer GPUs: its batch, and that it may not fit where the job itself may not.
 const char *baseline_batch_say(const RecordPoint *point);
 // "4 in 4 × rtx3060-workstation over eth-1g (1 Gb/s Ethernet)"; "" where nothing is known of them.

@@ -175,6 +175,23 @@ TEST(mistakes_in_a_trace_are_told_with_its_file) {
     end();
 }
 
+TEST(messages_of_traces_that_do_not_meet_are_told_by_their_nodes) {
+    ChakraFile file;
+    begin();
+    for (int rank = 0; rank < 2; rank++) {
+        chakra_begin(&file);
+        chakra_node(&file, 1, rank ? "takes" : "gives", rank ? RECV : SEND);
+        chakra_number(&file, rank ? "comm_src" : "comm_dst", (uint64_t)!rank);
+        chakra_number(&file, "comm_size", rank ? 20 : 10);
+        chakra_end(&file);
+        write_rank(&file, rank);
+    }
+    const char *said = answer(2, "file = \"t.0.et\"");
+    EXPECT_CONTAINS(said, "rank 1 expects 20 B from rank 0 with tag 0, which sends 10 B in \"gives\"");
+    EXPECT(!strstr(said, "line 0"));
+    end();
+}
+
 TEST(numbers_of_protocol_buffers_are_read_as_their_encoding_says) {
     static const char data[] = "\x08\x96\x01\x11\0\0\0\0\0\0\xf8\x3f\x1d\0\0\x20\x40\x20\x03\x2a\x01\x41";
     Wire wire = wire_of(data, sizeof data - 1);

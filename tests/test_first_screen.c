@@ -111,3 +111,16 @@ TEST(what_is_spare_makes_room_on_a_first_screen) {
     test_shell(command, all, sizeof all);
     EXPECT_CONTAINS(all, "\nMoney ");
 }
+
+TEST(scaling_with_one_batch_in_all_says_what_its_column_is_against) {
+    static char said[16384];
+    const char *job = "$LOCKSTEP run --model gpt2-1.5b --node dgx-h100 --vary gpus=1,8 --zero 1 --micro-batch 4 ";
+    char command[256];
+    snprintf(command, sizeof command, "%s --global-batch 512 | tr -s '\\n ' ' '", job);
+    EXPECT_INT(test_shell(command, said, sizeof said), 0);
+    EXPECT_CONTAINS(said,
+                    "of linear for one batch in all; \"vs 1 GPU\" is against one GPU with that row's batch per GPU");
+    snprintf(command, sizeof command, "%s | tr -s '\\n ' ' '", job);
+    EXPECT_INT(test_shell(command, said, sizeof said), 0);
+    EXPECT(strstr(said, "of linear") && !strstr(said, "one batch in all"));
+}

@@ -175,3 +175,15 @@ TEST(a_sweep_of_sizes_is_titled_by_none_of_them) {
     EXPECT(!strstr(said, "on 8 "));
     remove("build/hints.db");
 }
+
+TEST(words_of_other_programs_are_told_in_ours) {
+    static const char *const cases[][2] = {{"--per-device-train-batch-size 2", "here it is --micro-batch: "},
+                                           {"--gradient-checkpointing", "here it is --recompute"},
+                                           {"--load-in-4bit", "here it is --nf4-weights"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char command[256], said[4096];
+        snprintf(command, sizeof command, "$LOCKSTEP run --model llama-2-7b --node dgx-h100 --gpus 8 %s", cases[i][0]);
+        EXPECT_INT(test_shell(command, said, sizeof said), 2);
+        EXPECT_CONTAINS(said, cases[i][1]);
+    }
+}

@@ -295,26 +295,30 @@ TEST(the_smallest_change_is_one_that_fits) {
     TrainingSpec training = megatron(bench_model(&bench, "gpt3-1.3b"));
     training.micro_batch = 32;
     EXPECT(memory_of_job(&training, 8, g, NULL).peak > g->memory_bytes);
+    EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "--micro-batch ");
+    training.scripted = true;
     EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "micro_batch = ");
 
     training = megatron(bench_model(&bench, "gpt3-6.7b"));
+    training.scripted = true;
     training.micro_batch = 1;
     const char *change = smallest_change_that_fits(bench.arena, &training, 8, g);
-    EXPECT_CONTAINS(change, "zero = 1 (");
+    EXPECT_CONTAINS(change, "zero = 2 (");
     EXPECT_CONTAINS(change, "GiB)");
 
     training = megatron(bench_model(&bench, "megatron-22b"));
+    training.scripted = true;
     training.micro_batch = 1;
     EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 8, g), "tp = 8");
-    EXPECT(!smallest_change_that_fits(bench.arena, &training, 1, g));
-    EXPECT(!smallest_change_that_fits(bench.arena,
-                                      &(TrainingSpec){.model = bench_model(&bench, "megatron-1t"),
-                                                      .layout = {.tp = 1, .pp = 1, .vpp = 1},
-                                                      .seq_len = 2048,
-                                                      .precision = FP16,
-                                                      .mixed_precision = true,
-                                                      .micro_batch = 1},
-                                      8, g));
+    EXPECT_CONTAINS(smallest_change_that_fits(bench.arena, &training, 1, g), "gpus = ");
+    TrainingSpec huge = {.model = bench_model(&bench, "megatron-1t"),
+                         .layout = {.tp = 1, .pp = 1, .vpp = 1},
+                         .strategy = STRATEGY_SINGLE,
+                         .seq_len = 2048,
+                         .precision = FP16,
+                         .mixed_precision = true,
+                         .micro_batch = 1};
+    EXPECT(!smallest_change_that_fits(bench.arena, &huge, 1, g));
     arena_close(bench.arena);
 }
 
@@ -340,7 +344,7 @@ TEST(the_memory_command_answers_and_says_no_with_exit_code_3) {
     EXPECT_CONTAINS(text, "It fits. At its peak it needs 58.5 GiB of 80 GiB");
     EXPECT_INT(test_shell("$LOCKSTEP memory --model llama-2-7b --gpu A100 --gpus 8 --micro-batch 1", text, sizeof text),
                3);
-    EXPECT_CONTAINS(text, "Change    zero = 1");
+    EXPECT_CONTAINS(text, "Change    --zero 2 (43.8 GiB)");
     EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu H10O", text, sizeof text), 4);
     EXPECT_CONTAINS(text, "did you mean \"H100\"?");
     EXPECT_INT(test_shell("$LOCKSTEP memory --model gpt2 --gpu A100 --tensor-model-paralel-size 8", text, sizeof text),

@@ -354,6 +354,21 @@ TEST(batches_are_compared_by_the_steps_that_they_need) {
     EXPECT_CONTAINS(output, "at 64 by the linear rule");
 }
 
+TEST(a_larger_batch_is_recommended_only_for_a_gain_worth_saying) {
+    static char output[1 << 17];
+    const char *run =
+        "--model gpt2-1.5b --tokens 10B --node dgx-a100 --gpus 16 -j 1 --date 2026-11-21 --global-batches ";
+    char arguments[512];
+    snprintf(arguments, sizeof arguments, "%s 1024,2048", run);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "batch 1024: 10.6 hours, $330.83; as good as");
+    EXPECT_CONTAINS(output, "(a batch of 2048 gains 0.3 %)");
+    snprintf(arguments, sizeof arguments, "%s 32,1024", run);
+    EXPECT_INT(plan_command(arguments, output, sizeof output), 0);
+    EXPECT_CONTAINS(output, "batch 1024: ");
+    EXPECT(!strstr(output, "as good as"));
+}
+
 TEST(old_prices_missing_prices_and_the_next_best_are_pointed_out) {
     static char output[1 << 17];
     const char *two = "--model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 -j 1 --node "

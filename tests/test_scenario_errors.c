@@ -275,3 +275,33 @@ TEST(what_a_script_must_return_is_said) {
         unload(&loaded);
     }
 }
+
+// Every field of a table within another, and of another object.
+TEST(a_field_in_the_wrong_table_is_told_where_it_belongs) {
+    for (int o = JOB_BATCH; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; i < job_objects[o].field_count; i++) {
+            const char *name = job_objects[o].fields[i].name;
+            char text[256], hint[128];
+            if (field_find(OBJECT_TRAINING, name)) continue;
+            snprintf(text, sizeof text, "sim.training { model = 'gpt2-124m', %s = 1 }", name);
+            Loaded loaded = load_returning(text, NULL);
+            snprintf(hint, sizeof hint, "%s belongs in ", name);
+            EXPECT_CONTAINS(first_problem(&loaded), hint);
+            unload(&loaded);
+        }
+    static const struct {
+        const char *text, *hint;
+    } cases[] = {
+        {"sim.training { model = 'gpt2-124m', tp = 2 }", "| tp belongs in parallel = { tp = 2 }"},
+        {"sim.training { model = 'gpt2-124m', micro_batch = 2 }", "| micro_batch belongs in batch = { micro = 4 }"},
+        {"sim.training { model = 'gpt2-124m', gpus = 2 }", "| gpus belongs in sim.cluster { gpus = 64 }"},
+        {"sim.cluster { node = 'dgx-h100', gpus = 8, tp = 2 }",
+         "| tp belongs in sim.training { parallel = { tp = 2 } }"},
+        {"sim.study { tp = 2 }", "| tp belongs in sim.training { parallel = { tp = 2 } }"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Loaded loaded = load_returning(cases[i].text, NULL);
+        EXPECT_CONTAINS(first_problem(&loaded), cases[i].hint);
+        unload(&loaded);
+    }
+}

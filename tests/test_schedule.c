@@ -89,7 +89,7 @@ static double bubble(const Pipeline *pipeline, Times times) {
 
 static bool possible(const Pipeline *pipeline) {
     Arena *arena = arena_open();
-    bool yes = pipeline_possible(pipeline, &(Layout){.vpp = pipeline->vpp}, (Where){0}, problems_create(arena));
+    bool yes = pipeline_possible(pipeline, &(TrainingSpec){.layout = {.vpp = pipeline->vpp}}, problems_create(arena));
     if (pipeline->schedule == SCHEDULE_INTERLEAVED) yes = pipeline->micro_batches % pipeline->pp == 0;
     arena_close(arena);
     return yes;

@@ -61,5 +61,5 @@ TEST(a_job_that_cannot_be_run_message_by_message_is_refused_with_its_place) {
     expect_refused(
         "sim.study { on = sim.cluster { node = 'dgx-a100', gpus = 8192, fabric = 'ib-hdr200' }, run = "
         "sim.training { model = 'gpt2-124m', batch = { global = 8192 }, parallel = { tp = 2 }, fidelity = 'flow' } }",
-        "a step of this job is more than 20 million messages", "use fidelity = \"fluid\"");
+        "million messages, and at most 20 million are followed", "use fidelity = \"fluid\"");
 }

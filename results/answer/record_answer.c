@@ -10,11 +10,10 @@
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
-#define FIRST_ROWS 6      // of a table, on the first screen
-#define FIRST_NOTES 2     // likewise, of sentences next to the answer
-#define FEW_ASSUMED 4     // named there
-#define MOST_TOLD 40      // of old prices
-#define WORTH_SAYING 0.05 // chance to run out of memory
+#define FIRST_ROWS 6  // of a table, on the first screen
+#define FIRST_NOTES 2 // likewise, of sentences next to the answer
+#define FEW_ASSUMED 4 // named there
+#define MOST_TOLD 40  // of old prices
 
 // ---- In one sentence.
 
@@ -36,7 +35,7 @@ static const char *lead_of_point(const RecordTelling *telling, const RecordPoint
     if (!point->ran)
         return arena_printf(arena, "%s does not run: %s.", title, point->why_not ? point->why_not : "nobody says why");
     const char *fits = "a step takes", *range = "";
-    if (point->memory_capacity_bytes > 0 && point->chance_to_run_out > WORTH_SAYING)
+    if (!point_fits(point))
         fits = arena_printf(arena, "memory runs out with a chance of %s; if it fits, a step takes",
                             text_percent(arena, point->chance_to_run_out));
     if (point->step_p95_s > point->step_p5_s)
@@ -60,7 +59,7 @@ static const char *lead_of_points(const RecordTelling *telling, const char *titl
         const RecordPoint *point = &record->points[i];
         double rate = point_rate(record, point);
         ran += point->ran;
-        if (isfinite(rate) && (!best || rate > point_rate(record, best))) best = point;
+        if (isfinite(rate) && point_fits(point) && (!best || rate > point_rate(record, best))) best = point;
     }
     const char *count = text_count(arena, record->point_count, true);
     const char *text = ran == record->point_count
@@ -247,6 +246,15 @@ void record_texts(Answer *answer, const char *key, const char *const *texts, int
     answer_close(answer);
 }
 
+void record_without_effect(Answer *answer, Arena *arena, const RecordPoint *points, int count) {
+    int idle;
+    const char *const *texts = without_effect(arena, points, count, &idle), *joined = "";
+    if (idle == 0) return;
+    record_texts(answer, "without_effect", texts, idle);
+    for (int i = 0; i < idle; i++) joined = arena_printf(arena, "%s%s%s", joined, i ? "; " : "", texts[i]);
+    answer_caution(answer, "%s.", joined);
+}
+
 static void add_notes(const RecordTelling *telling) {
     const Record *record = telling->record;
     Answer *answer = telling->answer;
@@ -257,6 +265,7 @@ static void add_notes(const RecordTelling *telling) {
     const RecordPoint *first = record->points; // they are paid alike
     const char *doubted =
         record->point_count ? results_doubted_prices(telling->arena, first->prices, first->price_count) : NULL;
+    record_without_effect(answer, telling->arena, record->points, record->point_count);
     if (doubted) answer_caution(answer, "%s", doubted);
     if (old) answer_caution(answer, "%s", old);
     if (few == 0) answer_detail(answer, FOR_VERBOSE);

@@ -49,3 +49,6 @@ void record_on_page(Arena *arena, Report *report, const RecordPage *page);
 void record_tables(Answer *answer, Arena *arena, const RecordTable *tables, int count);
 void record_assumptions(Answer *answer, Arena *arena, const Record *record); // the least certain first
 void record_texts(Answer *answer, const char *key, const char *const *texts, int count);
+// Settings that have no effect at any of the points, as a list for programs and in one sentence; nothing where all
+// have.
+void record_without_effect(Answer *answer, Arena *arena, const RecordPoint *points, int count);

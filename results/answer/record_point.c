@@ -7,7 +7,6 @@
 #include "sim/base/quantity.h"
 #include "sim/base/text.h"
 
-#define WORTH_SAYING 0.05     // chance to run out of memory
 #define SURE 0.95             // that it does
 #define SMALLEST_SHARE 0.0005 // of the whole, to be worth a line
 
@@ -163,7 +162,7 @@ static const char *memory_note(Arena *arena, const RecordPoint *point) {
     const char *risk = "";
     if (point->ran && point->chance_to_run_out >= SURE)
         risk = ", more than it has; simulated all the same";
-    else if (point->ran && point->chance_to_run_out >= WORTH_SAYING)
+    else if (point->ran && !point_fits(point))
         risk = arena_printf(arena, ", may not fit: %.0f %% chance to run out", 100 * point->chance_to_run_out);
     return arena_printf(arena, "per GPU (%s)%s",
                         text_percent(arena, point->memory_peak_bytes / point->memory_capacity_bytes), risk);
@@ -437,10 +436,8 @@ void record_point_members(const RecordTelling *telling, const RecordPoint *point
     Answer *answer = telling->answer;
     add_parameters(telling, point);
     answer_bool(answer, "ran", NULL, point->ran);
-    if (!point->ran) {
-        answer_text(answer, "why_not", NULL, point->why_not);
-        answer_text(answer, "smallest_change", "Fits with", point->smallest_change);
-    }
+    if (!point->ran) answer_text(answer, "why_not", NULL, point->why_not);
+    if (point->smallest_change) answer_text(answer, "smallest_change", "Fits with", point->smallest_change);
     number(answer, "gpus", AS_WHOLE, point->gpu_count);
     number(answer, "nodes", AS_WHOLE, point->node_count);
     add_step_time(telling, point);

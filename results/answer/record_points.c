@@ -116,8 +116,11 @@ static AnswerValue overhead_cell(const RecordTelling *telling, const RecordPoint
 
 static AnswerValue memory_cell(const RecordTelling *telling, const RecordPoint *point) {
     double peak = point->memory_peak_bytes;
-    return peak > 0 ? answer_shown(AS_BYTES, peak, text_bytes_of(telling->arena, peak, point->memory_capacity_bytes))
-                    : answer_of(AS_BYTES, peak);
+    const char *mark = point_fits(point) ? "" : MAY_NOT_FIT;
+    if (!(peak > 0)) return answer_of(AS_BYTES, peak);
+    return answer_shown(
+        AS_BYTES, peak,
+        arena_printf(telling->arena, "%s%s", text_bytes_of(telling->arena, peak, point->memory_capacity_bytes), mark));
 }
 
 static AnswerValue one_gpu_cell(const RecordTelling *telling, const RecordPoint *point) {
@@ -273,6 +276,11 @@ static void add_table(const RecordTelling *telling) {
     all_columns(telling, &layout, &columns);
     answer_table(telling->answer, NULL, NULL, columns.items, columns.count);
     answer_main_last(telling->answer);
+    for (int i = 0; i < telling->record->point_count; i++)
+        if (!point_fits(&telling->record->points[i])) {
+            answer_note(telling->answer, MAY_NOT_FIT_NOTE);
+            break;
+        }
     for (int i = 0; i < telling->record->point_count; i++) {
         key_cells(telling, i);
         all_cells(telling, &layout, &telling->record->points[i]);
@@ -352,6 +360,8 @@ const char *record_settings(const RecordTelling *telling, const RecordPoint *poi
     return text;
 }
 
+static double replica_batch(const RecordPoint *point) { return point->dp > 0 ? point->global_batch / point->dp : 0; }
+
 // What more GPUs give, where GPUs are all that varies.
 static void add_scaling(const RecordTelling *telling) {
     const Record *record = telling->record;
@@ -366,9 +376,12 @@ static void add_scaling(const RecordTelling *telling) {
     if (!least || least->gpu_count == most->gpu_count) return;
     double growth = point_rate(record, most) / point_rate(record, least);
     double linear = (double)most->gpu_count / least->gpu_count;
-    answer_say(telling->answer, "Scaling", "from %s to %s, %s times the throughput: %s of linear",
+    bool shares_batch = replica_batch(least) != replica_batch(most) && isfinite(most->efficiency_vs_one_gpu);
+    answer_say(telling->answer, "Scaling", "from %s to %s, %s times the throughput: %s of linear%s",
                name_of_point(telling, least), name_of_point(telling, most), text_figures(telling->arena, growth, 3),
-               text_percent(telling->arena, growth / linear));
+               text_percent(telling->arena, growth / linear),
+               shares_batch ? " for one batch in all; \"vs 1 GPU\" is against one GPU with that row's batch per GPU"
+                            : "");
 }
 
 static const char *price_and_time(const RecordTelling *telling, const RecordPoint *point) {
@@ -383,7 +396,7 @@ static void add_best(const RecordTelling *telling) {
     int known = 0;
     for (int i = 0; i < record->point_count; i++) {
         const RecordPoint *point = &record->points[i];
-        if (!(if_ran(point, point->cost_per_run) > 0) || !(point->days > 0)) continue;
+        if (!(if_ran(point, point->cost_per_run) > 0) || !(point->days > 0) || !point_fits(point)) continue;
         known++;
         if (!cheapest || point->cost_per_run < cheapest->cost_per_run) cheapest = point;
         if (!fastest || point->days < fastest->days) fastest = point;

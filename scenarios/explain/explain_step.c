@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
+#include "results/answer/record_answer.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/whatif/whatif_life.h"
@@ -56,6 +57,12 @@ static const char *signed_gain(Arena *arena, double gain_s, double step) {
                         percent_of(arena, fabs(gain_s), step));
 }
 
+static bool is_same_change(Arena *arena, const Explanation *now, const WhatIf *whatif, const char *change) {
+    const char *words = job_words(arena, now->job.study->training.scripted, whatif->title);
+    size_t length = strlen(words);
+    return strncmp(change, words, length) == 0 && strncmp(change + length, " (", 2) == 0;
+}
+
 static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
     double chance = now->job.point.chance_to_run_out;
     const WhatIf *fitting = now->job.fitting;
@@ -64,14 +71,23 @@ static void add_fit(Answer *answer, Arena *arena, const Explanation *now) {
                            ? arena_printf(arena, "It does not run: %s.", now->job.lacks)
                            : arena_printf(arena, "It is not sure to fit: memory runs out with a chance of %s.",
                                           text_percent(arena, chance));
-    if (fitting && fitting != now->job.first)
-        text = arena_printf(arena, "%s %s: with %s memory runs out with a chance of %s, and it %s.", text,
-                            fits_surely(fitting->step->chance_to_run_out) ? "Make it fit first"
-                                                                          : "Nothing alone makes it sure",
+    const char *change = now->job.point.smallest_change;
+    bool is_change = change && fitting && is_same_change(arena, now, fitting, change);
+    if (change)
+        text = arena_printf(arena, "%s It fits with %s", text, change);
+    else if (!fitting)
+        text = arena_printf(arena, "%s Nothing that was tried makes it fit", text);
+    if (is_change)
+        text = arena_printf(arena, "%s, which %s", text,
+                            signed_gain(arena, fitting->gain.mean, now->job.point.step_p50_s));
+    else if (fitting && fitting != now->job.first)
+        text = arena_printf(arena, "%s%s %s: with %s memory runs out with a chance of %s, and it %s", text,
+                            change ? "." : "",
+                            fits_surely(fitting->step->chance_to_run_out) ? "Quickest of single changes"
+                                                                          : "No single change makes it sure",
                             fitting->title, text_percent(arena, fitting->step->chance_to_run_out),
                             signed_gain(arena, fitting->gain.mean, now->job.point.step_p50_s));
-    else if (!fitting && now->job.tried.count)
-        text = arena_printf(arena, "%s No single change that was tried makes it fit.", text);
+    text = arena_printf(arena, "%s.", text);
     answer_caution(answer, "%s", text);
 }
 
@@ -147,6 +163,10 @@ static void add_resources(Answer *answer, Arena *arena, const Explanation *now) 
 
 // ---- Why.
 
+static const char *title_of(const Explanation *now, int cause) {
+    return now->job.step.lowered ? cause_titles[cause] : program_title(cause);
+}
+
 static int largest_cause(const SimTime *by_cause, unsigned taken) {
     int largest = -1;
     for (int c = 0; c < CAUSE_COUNT; c++)
@@ -154,7 +174,8 @@ static int largest_cause(const SimTime *by_cause, unsigned taken) {
     return largest;
 }
 
-static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
+static void add_path(Answer *answer, Arena *arena, const Explanation *now) {
+    const StepChain *chain = now->job.step.chain;
     const char *list = "";
     unsigned taken = 0;
     for (int i = 0; i < FEW + 1; i++) {
@@ -164,7 +185,7 @@ static void add_path(Answer *answer, Arena *arena, const StepChain *chain) {
         list = text_listed(arena, list,
                            arena_printf(arena, "%s %s",
                                         percent_of(arena, (double)chain->by_cause[cause], (double)chain->end),
-                                        text_lower_first(arena, cause_titles[cause])));
+                                        text_lower_first(arena, title_of(now, cause))));
     }
     answer_say(answer, "Why", "of the critical path %s", list);
 }
@@ -285,7 +306,7 @@ static bool does_nothing(const Explanation *now, double gain_s) {
 }
 
 static const char *marked_title(Arena *arena, const WhatIf *change) {
-    return arena_printf(arena, "%s%s%s", change->title, fits_surely(change->step->chance_to_run_out) ? "" : " ?",
+    return arena_printf(arena, "%s%s%s", change->title, fits_surely(change->step->chance_to_run_out) ? "" : MAY_NOT_FIT,
                         change->move->note ? " *" : "");
 }
 
@@ -342,7 +363,7 @@ static void add_settings(Answer *answer, Arena *arena, const Explanation *now) {
         if (first_screen && change->move->note && !strstr(told, change->move->note))
             told = text_listed(arena, told, change->move->note);
     }
-    const char *note = unsure ? "? does not surely fit: memory runs out with a chance above 5 %." : "";
+    const char *note = unsure ? arena_printf(arena, MAY_NOT_FIT_NOTE) : "";
     if (*told) note = arena_printf(arena, "%s%s* is not the same training: %s.", note, *note ? " " : "", told);
     if (*note) answer_note(answer, "%s", note);
 }
@@ -409,7 +430,8 @@ static void add_refused(Answer *answer, const Explanation *now) {
 
 // ---- Tables of the critical path, with the parts of transfers.
 
-static void add_causes(Answer *answer, const StepChain *chain) {
+static void add_causes(Answer *answer, const Explanation *now) {
+    const StepChain *chain = now->job.step.chain;
     static const AnswerColumn columns[] = {
         {"cause", "cause", AS_TEXT, 0},          {"seconds", "time", AS_SECONDS, 0},
         {"share", "share", AS_SHARE, 0},         {"ticks", NULL, AS_NUMBER, 0},
@@ -420,7 +442,7 @@ static void add_causes(Answer *answer, const StepChain *chain) {
     for (int c = 0; c < CAUSE_COUNT; c++) {
         if (chain->by_cause[c] == 0) continue;
         bool transfers = chain->latency[c] + chain->flow[c] + chain->sharing[c] > 0;
-        ANSWER_ROW(answer, cause_titles[c], seconds_of(chain->by_cause[c]),
+        ANSWER_ROW(answer, title_of(now, c), seconds_of(chain->by_cause[c]),
                    (double)chain->by_cause[c] / (double)chain->end, (double)chain->by_cause[c],
                    transfers ? seconds_of(chain->latency[c]) : NAN, transfers ? seconds_of(chain->flow[c]) : NAN,
                    transfers ? seconds_of(chain->sharing[c]) : NAN);
@@ -467,7 +489,8 @@ static int by_time(const void *a, const void *b) {
     return (one->cause > other->cause) - (one->cause < other->cause);
 }
 
-static void add_names(Answer *answer, Arena *arena, const StepChain *chain) {
+static void add_names(Answer *answer, Arena *arena, const Explanation *now) {
+    const StepChain *chain = now->job.step.chain;
     static const AnswerColumn columns[] = {
         {"cause", "cause", AS_TEXT, 0},       {"where", "in", AS_TEXT, 2},       {"what", "between", AS_TEXT, 0},
         {"link", "fullest link", AS_TEXT, 3}, {"pieces", "pieces", AS_COUNT, 4}, {"seconds", "time", AS_SECONDS, 0},
@@ -479,7 +502,7 @@ static void add_names(Answer *answer, Arena *arena, const StepChain *chain) {
     answer_table(answer, "operations", "Operations on the critical path", COLUMNS(columns));
     for (int i = 0; i < list.count && i < NAMES_SHOWN; i++) {
         const Named *named = &list.items[i];
-        ANSWER_ROW(answer, cause_titles[named->cause], named->way, named->what, named->link, (double)named->pieces,
+        ANSWER_ROW(answer, title_of(now, named->cause), named->way, named->what, named->link, (double)named->pieces,
                    seconds_of(named->time), (double)named->time / (double)chain->end);
     }
 }
@@ -498,7 +521,7 @@ static void add_operators(Answer *answer, const Explanation *now) {
                  COLUMNS(columns));
     for (int i = 0; i < now->operator_count; i++) {
         const StepOperator *one = &now->operators[i];
-        ANSWER_ROW(answer, one->name, way_names[one->way], cause_titles[one->cause],
+        ANSWER_ROW(answer, one->name, way_names[one->way], title_of(now, one->cause),
                    one->blocks > 0 ? one->blocks : NAN, seconds_of(one->time),
                    (double)one->time / (double)now->job.step.chain->end, (double)one->time);
         if (i >= LARGEST) answer_row_detail(answer, FOR_PROGRAMS);
@@ -618,23 +641,27 @@ static const StepRank **most_on_chain(Arena *arena, const StepChain *chain, int 
     return ranks;
 }
 
-static void add_ranks(Answer *answer, Arena *arena, const StepChain *chain) {
-    static const AnswerColumn columns[] = {
+static void add_ranks(Answer *answer, Arena *arena, const Explanation *now) {
+    bool is_job = now->job.step.lowered;
+    const StepChain *chain = now->job.step.chain;
+    const AnswerColumn all[] = {
         {"rank", "rank", AS_WHOLE, 0},
         {"ranks_alike", "others alike", AS_COUNT, 1},
-        {"stage", "stage", AS_WHOLE, 2},
+        {"stage", is_job ? "stage" : NULL, AS_WHOLE, 2},
         {"on_path_s", "on the path", AS_SECONDS, 0},
         {"computing_s", "computing", AS_SECONDS, 0},
-        {"tp_s", "TP", AS_SECONDS, 0},
-        {"pp_s", "PP", AS_SECONDS, 0},
-        {"dp_s", "DP", AS_SECONDS, 0},
+        {"tp_s", is_job ? "TP" : NULL, AS_SECONDS, 0},
+        {"pp_s", is_job ? "PP" : "sends and receives", AS_SECONDS, 0},
+        {"dp_s", is_job ? "DP" : "collectives", AS_SECONDS, 0},
         {"other_s", "other", AS_SECONDS, 3},
         {"waiting_s", "idle at the end", AS_SECONDS, 4},
     };
+    AnswerColumn *columns = ARENA_ARRAY(arena, AnswerColumn, COUNT_OF(all)); // they stay as long as the answer
+    memcpy(columns, all, sizeof all);
     int count;
     const StepRank **ranks = most_on_chain(arena, chain, &count);
-    answer_table(answer, "ranks", "Ranks: those the path goes through most, and where their time goes",
-                 COLUMNS(columns));
+    answer_table(answer, "ranks", "Ranks: those the path goes through most, and where their time goes", columns,
+                 COUNT_OF(all));
     for (int i = 0; i < count; i++) {
         const StepRank *rank = ranks[i];
         SimTime computing = 0, other = 0;
@@ -648,8 +675,9 @@ static void add_ranks(Answer *answer, Arena *arena, const StepChain *chain) {
                    seconds_of(rank->spent[CAUSE_TP]), seconds_of(rank->spent[CAUSE_PP]),
                    seconds_of(rank->spent[CAUSE_DP]), seconds_of(other), seconds_of(rank->waiting));
     }
-    answer_note(answer, "TP, PP, DP: tensor, pipeline and data parallel traffic and the waits for it that a rank does "
-                        "not hide; idle at the end: it is done before the last rank.");
+    answer_note(answer, "%s that a rank does not hide; idle at the end: it is done before the last rank.",
+                is_job ? "TP, PP, DP: tensor, pipeline and data parallel traffic and the waits for it"
+                       : "Sends, receives and collectives: those, and the waits for them,");
 }
 
 static void add_links(Answer *answer, const StepChain *chain) {
@@ -723,6 +751,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, E
     add_figures(answer, now);
     if (detail != EXPLAIN_IN_REPORT) add_step(answer, arena, now);
     add_fewer_gpus(answer, arena, now);
+    record_without_effect(answer, arena, &now->job.point, 1);
     add_fit(answer, arena, now);
     add_first(answer, arena, now);
     if (now->job.must_fit) explain_add_together(answer, arena, &now->job);
@@ -733,7 +762,7 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, E
     add_other(answer, arena, now);
     answer_close(answer);
     answer_open_on_pages(answer, NULL, FOR_ALL);
-    add_path(answer, arena, chain);
+    add_path(answer, arena, now);
     answer_detail(answer, FOR_VERBOSE);
     add_transfers(answer, arena, chain);
     add_hottest(answer, arena, now);
@@ -749,11 +778,11 @@ void explain_step_answer(Answer *answer, Arena *arena, const Explanation *now, E
     explain_add_together_table(answer, &now->job);
     add_resource_table(answer, now);
     add_life_table(answer, now);
-    add_causes(answer, chain);
-    add_names(answer, arena, chain);
+    add_causes(answer, now);
+    add_names(answer, arena, now);
     add_kinds(answer, now);
     add_operators(answer, now);
-    add_ranks(answer, arena, chain);
+    add_ranks(answer, arena, now);
     add_links(answer, chain);
     add_roofline(answer, arena, now);
     add_refused(answer, now);

@@ -443,3 +443,37 @@ int field_names(ObjectId object, const char *names[FIELDS_MOST]) {
     for (int i = 0; i < type->field_count; i++) names[i] = type->fields[i].name;
     return type->field_count;
 }
+
+// Options have '-' where fields have '_'.
+static bool is_called(const char *word, const char *name) {
+    size_t i = 0;
+    while (word && word[i] && (word[i] == name[i] || (word[i] == '-' && name[i] == '_'))) i++;
+    return word && !word[i] && !name[i];
+}
+
+static const char *place_in(Arena *arena, ObjectId object, const char *name) {
+    const ObjectType *type = object_type(object);
+    for (int i = 0; i < type->field_count; i++) {
+        const Field *field = &type->fields[i];
+        bool is_it = is_called(field->name, name) || is_called(field->flag, name) || is_called(field->alias, name) ||
+                     is_called(field->varied, name);
+        if (is_it && field->example) return arena_printf(arena, "%s = %s", field->name, field->example);
+    }
+    for (int i = 0; i < type->field_count; i++) {
+        const Field *field = &type->fields[i];
+        bool says = field->kind == FIELD_TABLE && field->inner != OBJECT_VARY && field->inner != OBJECT_PUBLISHED;
+        const char *inside = says ? place_in(arena, (ObjectId)field->inner, name) : NULL;
+        if (inside) return arena_printf(arena, "%s = { %s }", field->name, inside);
+    }
+    return NULL;
+}
+
+const char *field_elsewhere(Arena *arena, ObjectId object, const char *name) {
+    static const ObjectId others[] = {OBJECT_TRAINING, OBJECT_CLUSTER, OBJECT_STUDY, OBJECT_EXPECT};
+    const char *place = place_in(arena, object, name);
+    for (int i = 0; i < COUNT_OF(others) && !place; i++) {
+        const char *inside = others[i] == object ? NULL : place_in(arena, others[i], name);
+        if (inside) place = arena_printf(arena, "%s { %s }", object_type(others[i])->call, inside);
+    }
+    return place;
+}

@@ -83,6 +83,9 @@ const ObjectType *object_type(ObjectId id); // from 1 on
 const Field *field_find(ObjectId object, const char *name); // NULL when there is none
 int field_index(ObjectId object, const char *name);         // a name that is no field is our mistake
 int field_names(ObjectId object, const char *names[FIELDS_MOST]);
+// Where a field belongs that an object does not have, by its name, its option's or the one it varies by: in a table of
+// the object, "parallel = { tp = 2 }", or in another, "sim.cluster { gpus = 64 }". NULL: nothing is called so.
+const char *field_elsewhere(Arena *arena, ObjectId object, const char *name);
 
 // Prints every path of --set, one per line, with its type and range, default and help.
 void fields_print_settable(FILE *out);

@@ -49,7 +49,14 @@ static void report_unknown_key(Reader *reader, const Object *object, const char 
     int count = field_names(object->id, names);
     problem_add(reader->problems, where_of_key(object, key), "%s has no field \"%.60s\"", object_called(object->id),
                 key);
-    problem_hint_names(reader->problems, key, names, count);
+    if (!problem_takes_hints(reader->problems)) return;
+    Arena *scratch = arena_open();
+    const char *place = field_elsewhere(scratch, object->id, key);
+    if (place)
+        problem_hint(reader->problems, "%.60s belongs in %s", key, place);
+    else
+        problem_hint_names(reader->problems, key, names, count);
+    arena_close(scratch);
 }
 
 typedef struct UnknownKeys {

@@ -193,7 +193,7 @@ static int sim_training(lua_State *L) {
     if (object.sound) {
         job = ARENA_NEW(script->arena, Job);
         job->expect = ARENA_NEW(script->arena, ExpectationList);
-        job->said = (JobSaid){.where = object.where, .model = handle_value(&object, "model")};
+        job->said = (JobSaid){.where = object.where, .scripted = true, .model = handle_value(&object, "model")};
         say_table(&job->said, &object);
         job_make(script->arena, &job->said, (GpuTypes){NULL, 0}, script->problems); // errors independent of the GPU
     }

@@ -184,9 +184,16 @@ static int make_rows(Arena *arena, const PlanRequest *request, PlanRow **rows) {
 }
 
 // A layout that is likely to run out of memory is no plan, unless the user takes the risk.
-static const char *why_nothing_fits(Arena *arena, const PlanRequest *request, const PlanFound *found) {
+static const char *why_nothing_fits(Arena *arena, const PlanRequest *request, const PlanRow *row, const Gpu *gpu,
+                                    const PlanFound *found) {
     double best = found->count.best_fit;
-    if (best < LEAST_FIT) return "no layout fits in memory";
+    if (best < LEAST_FIT) {
+        TrainingSpec asked = row->training;
+        asked.micro_batch = fmax(1, asked.micro_batch);
+        const char *change = smallest_change_that_fits(arena, &asked, row->gpus, gpu);
+        return change ? arena_printf(arena, "no layout fits in memory; it fits with %s", change)
+                      : "no layout fits in memory";
+    }
     return arena_printf(arena, "no layout fits in memory with %.0f %%; one does with %.0f %% (--fit %.0f%%)",
                         100 * plan_fit_asked(request), 100 * best, floor(100 * best));
 }
@@ -207,7 +214,7 @@ static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, con
     if (found->count.candidates == 0)
         return arena_printf(arena, "no layout divides %d GPUs and a global batch of %g: --global-batch %g", row->gpus,
                             row->training.global_batch, divided_batch(request, row));
-    if (found->count.candidates == found->count.too_large) return why_nothing_fits(arena, request, found);
+    if (found->count.candidates == found->count.too_large) return why_nothing_fits(arena, request, row, gpu, found);
     return found->count.refused ? "its steps take longer than 106 days of simulated time, the most its clock holds"
                                 : "no layout runs";
 }

@@ -38,7 +38,14 @@ static const char *best_word(const PlanStudy *plan, const PlanRow *row) {
     static const char *const words[PLAN_OBJECTIVE_COUNT] = {"the cheapest", "the quickest", "the one of least energy",
                                                             "the one of least carbon"};
     bool by_time = plan->request->objective == PLAN_COST && !plan_is_priced(row);
-    return words[by_time ? PLAN_TIME : plan->request->objective];
+    const char *word = words[by_time ? PLAN_TIME : plan->request->objective];
+    const PlanRow *next = row + 1; // a larger batch that gains too little comes after
+    if (plan->result->row_count < 2 || !plan_comes_before(plan->request, next, row)) return word;
+    double gain =
+        by_time ? 1 - next->point.days / row->point.days
+                : 1 - plan_objective_of(plan->request, &next->point) / plan_objective_of(plan->request, &row->point);
+    return arena_printf(plan->arena, "as good as %s (a batch of %g gains %s)", word, next->point.global_batch,
+                        text_percent(plan->arena, gain));
 }
 
 static void add_chosen(Answer *answer, const PlanStudy *plan, const PlanRow *row) {
@@ -309,6 +316,7 @@ static void add_doubts(Answer *answer, const PlanStudy *plan, const PlanRow *row
     const char *doubted = results_doubted_prices(plan->arena, point->prices, point->price_count);
     int spares = plan_spares(plan->request->faults, point->node_count);
     if (doubted) answer_caution(answer, "%s.", doubted);
+    record_without_effect(answer, plan->arena, point, 1);
     if (spares > point->node_count)
         answer_caution(answer, "%d nodes stand by for %d that work.", spares, point->node_count);
     add_critical_batch(answer, plan, row);

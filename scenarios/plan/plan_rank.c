@@ -1,7 +1,9 @@
 // Ranking of plans: date and budget, order, the Pareto front of cost, time and energy, its knee.
 #include <math.h>
 
+#include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan.h"
+#include "scenarios/whatif/whatif.h"
 
 const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT] = {"cost", "time", "energy", "carbon"};
 
@@ -138,6 +140,47 @@ static int find_knee(const PlanResult *result) {
 
 // ---- All rows.
 
+static bool same_cluster(const PlanRow *a, const PlanRow *b) {
+    return a->node == b->node && a->fabric == b->fabric && a->gpus == b->gpus && a->owned == b->owned &&
+           a->way == b->way && a->oversubscription == b->oversubscription;
+}
+
+static void spent_for(const RecordPoint *point, double batch, double *spent) {
+    for (int c = 0; c < CAUSE_COUNT; c++) spent[c] = batch / point->global_batch * point->exposed[c].value;
+}
+
+#define Z90 1.645
+
+// What the better of two batches on one cluster gains is below what matters, or within its 90 % range.
+static bool hardly_gains(const PlanRequest *request, const PlanRow *better, const PlanRow *other) {
+    const RecordPoint *a = &better->point, *b = &other->point;
+    if (a->exposed_count != CAUSE_COUNT || b->exposed_count != CAUSE_COUNT) return false;
+    double before[CAUSE_COUNT], after[CAUSE_COUNT], then = b->step_p50_s * a->global_batch / b->global_batch;
+    double share = 1 - plan_objective_of(request, a) / plan_objective_of(request, b);
+    if (isnan(share)) share = 1 - a->days / b->days;
+    spent_for(b, a->global_batch, before);
+    spent_for(a, a->global_batch, after);
+    double sigma = step_gain_sigma(&better->training, before, after, share * then) / then;
+    return share <= fmax(WHATIF_MATTERS, Z90 * sigma);
+}
+
+static void move_to_front(PlanRow *rows, int from) {
+    PlanRow row = rows[from];
+    for (int i = from; i > 0; i--) rows[i] = rows[i - 1];
+    rows[0] = row;
+}
+
+// Larger batches learn less from each sample, so of those of one cluster that are as good the smallest comes first.
+static void prefer_small_batch(const PlanRequest *request, PlanResult *result) {
+    int smallest = 0;
+    PlanRow *rows = result->rows;
+    for (int i = 1; i < result->row_count; i++)
+        if (rows[i].point.ran && rows[i].kept == rows[0].kept && same_cluster(&rows[0], &rows[i]) &&
+            rows[i].point.global_batch < rows[smallest].point.global_batch && hardly_gains(request, &rows[0], &rows[i]))
+            smallest = i;
+    if (smallest > 0) move_to_front(rows, smallest);
+}
+
 void plan_rank(const PlanRequest *request, PlanResult *result) {
     PlanRow *rows = result->rows;
     for (int i = 1; i < result->row_count; i++)
@@ -146,6 +189,7 @@ void plan_rank(const PlanRequest *request, PlanResult *result) {
             rows[k] = rows[k - 1];
             rows[k - 1] = row;
         }
+    if (request->batch_count > 1 && result->row_count > 0 && rows[0].kept) prefer_small_batch(request, result);
     result->chosen = result->row_count > 0 && plan_misses(&rows[0]) == 0 ? 0 : -1;
     find_front(result);
     result->knee = find_knee(result);

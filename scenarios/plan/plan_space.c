@@ -135,7 +135,7 @@ static void add_split_schedules(Enumeration *e, PlanCandidate candidate, double 
         if (!schedule_splits_backward((Schedule)schedule) || !starts(e, "schedule", schedule)) continue;
         Pipeline pipeline = pipeline_of((Schedule)schedule, candidate.layout.pp, 1, (int)micro_batches);
         bool layers = pipeline.chunks <= layers_to_spread(e->model);
-        if (!layers || !pipeline_possible(&pipeline, &candidate.layout, (Where){0}, unsaid)) continue;
+        if (!layers || !pipeline_possible(&pipeline, &(TrainingSpec){.layout = candidate.layout}, unsaid)) continue;
         candidate.schedule = (Schedule)schedule;
         add_places(e, candidate);
     }

@@ -42,7 +42,7 @@ static bool reported_before(const Report *r, int index) {
 
 static Where place_of(const Report *r, const Deadlocked *waiter) {
     const Label *label = &r->system->labels[waiter->op.label];
-    return label->file ? (Where){label->file, label->line} : r->where;
+    return label->line > 0 ? (Where){label->file, label->line} : r->where;
 }
 
 // What the first of the absent does instead of making the call.
@@ -52,7 +52,8 @@ static const char *instead(const Report *r, const int *absent, int count) {
         if (waiter->actor != absent[0]) continue;
         const Label *label = &r->system->labels[waiter->op.label];
         const char *whose = count == 1 ? "which" : arena_printf(r->arena, "of which rank %d", absent[0]);
-        return arena_printf(r->arena, "%s waits in \"%.40s\" at line %d", whose, label->name, label->line);
+        const char *line = label->line > 0 ? arena_printf(r->arena, " at line %d", label->line) : "";
+        return arena_printf(r->arena, "%s waits in \"%.40s\"%s", whose, label->name, line);
     }
     return count == 1 ? "which is done" : "which are done";
 }

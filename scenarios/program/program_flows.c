@@ -26,7 +26,7 @@ typedef struct Expander {
 
 static Where place_of(const Expander *e, const RecordedOp *op) {
     const Label *label = &e->program->labels[op->label];
-    return label->file ? (Where){label->file, label->line} : e->program->where;
+    return label->line > 0 ? (Where){label->file, label->line} : e->program->where;
 }
 
 // Its number, or -1 after a problem.

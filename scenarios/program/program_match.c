@@ -65,7 +65,14 @@ const char *rank_list(Arena *arena, const int *ranks, int count) {
 
 static Where place_of(const Matcher *m, const RecordedOp *op) {
     const Label *label = &m->program->labels[op->label];
-    return label->file ? (Where){label->file, label->line} : m->program->where;
+    return label->line > 0 ? (Where){label->file, label->line} : m->program->where;
+}
+
+// "at line 12"; of a trace, whose nodes have no lines, by name: `in "ncclAllReduce"`.
+static const char *spot_of(const Matcher *m, const RecordedOp *op) {
+    const Label *label = &m->program->labels[op->label];
+    return label->line > 0 ? arena_printf(m->arena, "at line %d", label->line)
+                           : arena_printf(m->arena, "in \"%.60s\"", label->name);
 }
 
 static const char *call_text(const Matcher *m, const RecordedOp *op) {
@@ -235,8 +242,8 @@ static bool check_sizes(Matcher *m, const Entry *send, const Entry *receive, int
     quantity_format(send->op->bytes, QUANTITY_BYTES, sent, sizeof sent);
     quantity_format(receive->op->bytes, QUANTITY_BYTES, expected, sizeof expected);
     problem_add(m->problems, place_of(m, receive->op),
-                "rank %d expects %s from rank %d with tag %lld, which sends %s at line %d", receive->rank, expected,
-                send->rank, (long long)send->tag, sent, place_of(m, send->op).line);
+                "rank %d expects %s from rank %d with tag %lld, which sends %s %s", receive->rank, expected, send->rank,
+                (long long)send->tag, sent, spot_of(m, send->op));
     return problem_hint(m->problems, "leave bytes out of the recv to take what comes");
 }
 
@@ -313,8 +320,8 @@ static void report_different(Matcher *m, const Entry *a, const Entry *b, int num
         roots = arena_printf(m->arena, ", with root %d here and root %d there", group->ranks[b->op->peer],
                              group->ranks[a->op->peer]);
     problem_add(m->problems, place_of(m, b->op),
-                "ranks of a group call different things: call %d is %s on rank %d, and %s on rank %d at line %d%s",
-                number + 1, call_text(m, b->op), b->rank, call_text(m, a->op), a->rank, place_of(m, a->op).line, roots);
+                "ranks of a group call different things: call %d is %s on rank %d, and %s on rank %d %s%s", number + 1,
+                call_text(m, b->op), b->rank, call_text(m, a->op), a->rank, spot_of(m, a->op), roots);
     problem_hint(m->problems,
                  "all ranks of a group make the same calls in the same order, with the same bytes and root");
 }

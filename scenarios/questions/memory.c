@@ -2,8 +2,10 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/recompute.h"
 #include "results/answer/frame.h"
+#include "results/answer/record_answer.h"
 
 #define MOST_GPUS 1e7
 
@@ -23,6 +25,7 @@ typedef struct MemoryJob {
     const char *change; // that makes it fit, or NULL
     MemoryCurve curve;  // of the fullest stage
     int left_out;       // micro-batches that the curve leaves out
+    RecordPoint said;   // what of the settings has an effect
 } MemoryJob;
 
 // Without a global batch the pipeline is taken to be full: one micro-batch for each stage, from both ends with
@@ -62,8 +65,9 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
     }
     fill_pipeline(&job->training);
     Resolved resolved;
-    if (!problem_count(problems))
-        job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems);
+    if (!problem_count(problems) &&
+        job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems))
+        job->said.effects = job_effects(arena, &job->training, &resolved, &job->said.effect_count);
     job->gpus = (int)all;
     return problem_count(problems) == 0;
 }
@@ -72,7 +76,7 @@ static void estimate(Arena *arena, MemoryJob *job) {
     job->dp = replicas_of_job(&job->training, job->gpus);
     job->memory = memory_of_job(&job->training, job->gpus, job->gpu, &job->stage);
     job->curve = memory_over_time(arena, &job->training, job->gpus, job->gpu, job->stage, &job->left_out);
-    if (job->memory.peak > job->memory.capacity)
+    if (chance_to_run_out(&job->memory) > 1 - MEMORY_FITS)
         job->change = smallest_change_that_fits(arena, &job->training, job->gpus, job->gpu);
 }
 
@@ -115,8 +119,8 @@ static void add_change(const Telling *tell) {
     answer_text(tell->answer, "smallest_change", "Change", tell->job->change);
     answer_note(tell->answer, "the smallest that makes it fit");
     if (!fits && !tell->job->change)
-        answer_caution(tell->answer, "Neither a smaller micro-batch nor recompute, zero, tp or pp on these GPUs %s.",
-                       chance_to_run_out(&tell->job->memory) < 0.95 ? "is sure to make it fit" : "makes it fit");
+        answer_caution(tell->answer,
+                       "Neither a smaller micro-batch nor recompute, zero, tp, pp or more GPUs make it fit.");
 }
 
 static void add_layout(const Telling *tell) {
@@ -267,6 +271,7 @@ static int ask(Asking *asking) {
     bool over_time = option_flag(asking->options, "over-time");
     answer_one_row(asking->answer);
     add_lead(&tell);
+    record_without_effect(asking->answer, asking->arena, &job.said, 1);
     add_change(&tell);
     add_job(&tell);
     add_memory(&tell, over_time);

@@ -4,6 +4,7 @@
 
 #include "models/network/messages/packet_carrier.h"
 #include "models/workload/cost/memory_time.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/money/money.h"
 #include "models/workload/step/plausible.h"
@@ -148,7 +149,7 @@ static const char *peak_moment(Arena *arena, const Lowered *lowered, const Gpu *
     return text;
 }
 
-// With the smallest remedy when it does not fit.
+// With the smallest remedy when it does not surely fit.
 static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered, const Cluster *cluster,
                        const TrainingSpec *training) {
     point->memory_peak_bytes = lowered->memory.peak;
@@ -158,9 +159,10 @@ static void set_memory(Arena *arena, RecordPoint *point, const Lowered *lowered,
     const Gpu *gpu = cluster->gpu_of[layout_rank(&lowered->resolved, 0, 0, lowered->fullest_stage)];
     point->memory_peak_at = peak_moment(arena, lowered, gpu, cluster->gpu_count);
     point->chance_to_run_out = chance_to_run_out(&lowered->memory);
-    if (may_fit(&lowered->memory)) return;
-    point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
-                                  gib(arena, lowered->memory.capacity), gpu->name);
+    if (!may_fit(&lowered->memory))
+        point->why_not = arena_printf(arena, "needs %s of %s on %s", gib(arena, lowered->memory.peak),
+                                      gib(arena, lowered->memory.capacity), gpu->name);
+    if (point->chance_to_run_out <= 1 - MEMORY_FITS) return;
     TrainingSpec asked = *training;
     asked.layout.dp = 0;
     asked.micro_batch = lowered->resolved.micro_batch;
@@ -227,6 +229,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
         return point;
     }
     set_layout(&point, &step.lowered->resolved, training);
+    point.effects = job_effects(arena, training, &step.lowered->resolved, &point.effect_count);
     set_memory(arena, &point, step.lowered, cluster, training);
     point.beyond_limits = step.beyond_limits;
     if (step.refused || step.beyond_limits) point.why_not = newest_problem(problems);

@@ -298,6 +298,13 @@ static int count_points(const StudySpec *spec, Problems *problems) {
     return count;
 }
 
+static bool is_of_whole_run(const char *metric) {
+    static const char *const names[] = {"days", "total_time", "cost", "cost_per_run", "energy", "carbon"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(metric, names[i]) == 0) return true;
+    return false;
+}
+
 static const char *unmet_words(Arena *arena, const Expectation *expect, const RecordPoint *point, double value) {
     const Field *field = field_find(OBJECT_EXPECT, expect->name);
     QuantityKind kind = field ? field->quantity : QUANTITY_NUMBER;
@@ -309,8 +316,10 @@ static const char *unmet_words(Arena *arena, const Expectation *expect, const Re
     if (!point->ran)
         return arena_printf(arena, "%s, but with %d GPUs it does not run: %s", words, point->gpu_count, why_not);
     if (isnan(value))
-        return arena_printf(arena, "%s, but with %d GPUs there is none: what it is made of was not said", words,
-                            point->gpu_count);
+        return arena_printf(arena, "%s, but with %d GPUs there is none: %s", words, point->gpu_count,
+                            isnan(point->days) && is_of_whole_run(expect->name)
+                                ? "say tokens, or samples and epochs, for how long the run is"
+                                : "what it is made of was not said");
     return arena_printf(arena, "%s, got %s with %d GPUs", words, quantity_format(value, kind, got, sizeof got),
                         point->gpu_count);
 }

@@ -77,7 +77,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
                               const StudySpec *study, Problems *problems);
 // The same run on the same machines, rented otherwise: only prices and costs of the point change.
 void price_training(Arena *arena, const Cluster *cluster, RecordPoint *point);
-// Of a cause, in a program written by hand: its ranks name no strategy.
+// Of a cause, in a program written by hand: its ranks name no strategy. CAUSE_COUNT: nothing.
 const char *program_title(int cause);
 // A hand-written System as a record point (sim.program).
 RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,

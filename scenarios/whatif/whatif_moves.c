@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/layout.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/software.h"
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
@@ -22,55 +22,12 @@ typedef enum Choosing {
     OTHER_WAY // of a flag
 } Choosing;
 
-// Conditions of the job for a setting to have an effect: pipeline schedules need stages.
-enum {
-    MANY_GPUS = 1 << 0,
-    TRANSFORMER = 1 << 1,
-    EXPERTS = 1 << 2,
-    CONVOLUTIONS = 1 << 3,
-    TENSOR_PARALLEL = 1 << 4,
-    PIPELINE = 1 << 5,
-    EXPERTS_APART = 1 << 6,
-    REPLICAS = 1 << 7,
-    ACCUMULATES = 1 << 8,
-    EAGER = 1 << 9,
-    ADAM = 1 << 10,
-    ONE_PROCESS = 1 << 11,
-    GRADIENTS_OVERLAP = 1 << 12,
-    ZERO_1 = 1 << 13,
-    DATA_WORKERS = 1 << 14
-};
-
-static unsigned what_holds(const JobNow *now) {
-    const Resolved *r = &now->step.lowered->resolved;
-    const TrainingSpec *training = &now->study->training;
-    const Model *model = training->model;
-    const bool holds[] = {now->cluster->gpu_count > 1,
-                          names_parts(model),
-                          model->experts.count > 0,
-                          convolves(model),
-                          r->tp > 1,
-                          r->pp > 1,
-                          r->ep > 1,
-                          r->data_ranks > 1,
-                          r->micro_batches > 1,
-                          training->framework == FRAMEWORK_EAGER,
-                          training->optimizer == OPTIMIZER_ADAM,
-                          r->strategy == STRATEGY_DATA_PARALLEL,
-                          training->overlap_grad_reduce,
-                          training->layout.zero == 1,
-                          training->samples_per_second_per_worker > 0};
-    unsigned all = 0;
-    for (size_t i = 0; i < sizeof holds / sizeof *holds; i++) all |= (unsigned)holds[i] << i;
-    return all;
-}
-
 typedef struct SettingRow {
     JobObject object;
     const char *field;
     Choosing choosing;
-    unsigned when;
-    const char *needs;       // if `when` does not hold: a choice only together with a move of this field
+    unsigned when;           // what the job must have for it to be a choice, besides what its field needs (needs.h)
+    const char *needs;       // if that does not hold: a choice only together with a move of this field
     const char *only;        // this one name alone
     const char *note;        // NULL: the same training
     const char *more, *less; // why it may help when the number grows, or the flag is set; when not; NULL: unspecified
@@ -78,66 +35,64 @@ typedef struct SettingRow {
 
 #define EITHER_WAY(text) .more = (text), .less = (text)
 
+#define NEED(need_) (1u << NEED_##need_)
 static const SettingRow settings[] = {
-    {JOB_PARALLEL, "tp", TWICE_AND_HALF, MANY_GPUS | TRANSFORMER,
+    {JOB_PARALLEL, "tp", TWICE_AND_HALF, NEED(GPUS) | NEED(TRANSFORMER),
      .more = "more GPUs share each layer, so there are fewer stages or replicas to wait for",
      .less = "layers are cut less, so products are larger and traffic within layers shrinks"},
-    {JOB_PARALLEL, "pp", TWICE_AND_HALF, MANY_GPUS, .more = "each GPU holds fewer layers and exchanges fewer gradients",
+    {JOB_PARALLEL, "pp", TWICE_AND_HALF, NEED(GPUS),
+     .more = "each GPU holds fewer layers and exchanges fewer gradients",
      .less = "a shorter pipeline fills and drains faster"},
-    {JOB_PARALLEL, "vpp", TWICE_AND_HALF, PIPELINE, .needs = "pp",
+    {JOB_PARALLEL, "vpp", TWICE_AND_HALF, .needs = "pp",
      .more = "smaller chunks of the model let the pipeline fill and drain faster",
      .less = "fewer chunks send fewer messages between stages"},
-    {JOB_PARALLEL, "cp", TWICE_AND_HALF, MANY_GPUS | TRANSFORMER,
+    {JOB_PARALLEL, "cp", TWICE_AND_HALF, NEED(GPUS) | NEED(TRANSFORMER),
      .more = "more GPUs share each sequence, so each pass is shorter",
      .less = "sequences are cut less, so attention exchanges less"},
-    {JOB_PARALLEL, "ep", TWICE_AND_HALF, EXPERTS, .more = "each GPU holds fewer experts, which see more tokens each",
-     .less = "tokens travel to fewer GPUs"},
-    {JOB_PARALLEL, "sequence_parallel", OTHER_WAY, TENSOR_PARALLEL, .needs = "tp",
+    {JOB_PARALLEL, "ep", TWICE_AND_HALF, NEED(EXPERTS),
+     .more = "each GPU holds fewer experts, which see more tokens each", .less = "tokens travel to fewer GPUs"},
+    {JOB_PARALLEL, "sequence_parallel", OTHER_WAY, .needs = "tp",
      .more = "norms and element-wise kernels are shared among tensor-parallel ranks"},
-    {JOB_TRAINING, "zero", EVERY_COUNT, REPLICAS,
-     .more = "gradients and weights travel in shards, each GPU updates only its own",
+    {JOB_TRAINING, "zero", EVERY_COUNT, .more = "gradients and weights travel in shards, each GPU updates only its own",
      .less = "each GPU keeps more of the training's state itself, and gathers less of it from the others"},
     {JOB_BATCH, "micro", TWICE_AND_HALF, .more = "larger kernels and fewer messages for the same samples",
      .less = "more and smaller micro-batches fill the pipeline better"},
-    {JOB_TRAINING, "schedule", EVERY_NAME, PIPELINE, .needs = "pp",
+    {JOB_TRAINING, "schedule", EVERY_NAME, .needs = "pp",
      EITHER_WAY("another order of passes leaves less idle between them")},
-    {JOB_TRAINING, "recompute", EVERY_NAME, TRANSFORMER,
+    {JOB_TRAINING, "recompute", EVERY_NAME, NEED(TRANSFORMER),
      EITHER_WAY("less of the forward pass is computed a second time")},
-    {JOB_TRAINING, "attention", EVERY_NAME, TRANSFORMER, EITHER_WAY("another kernel computes attention")},
+    {JOB_TRAINING, "attention", EVERY_NAME, EITHER_WAY("another kernel computes attention")},
     {JOB_TRAINING, "precision", EVERY_NAME, .note = "numbers are rounded otherwise"},
-    {JOB_TRAINING, "framework", EVERY_NAME, EAGER, .only = "compiled", .note = "the model must compile",
+    {JOB_TRAINING, "framework", EVERY_NAME, NEED(EAGER), .only = "compiled", .note = "the model must compile",
      EITHER_WAY("compiled kernels are fused, and fewer are launched")},
-    {JOB_TRAINING, "image_layout", EVERY_NAME, CONVOLUTIONS, .only = "nhwc",
+    {JOB_TRAINING, "image_layout", EVERY_NAME, .only = "nhwc",
      EITHER_WAY("convolutions read channels-last without transposing")},
     {JOB_TRAINING, "backend", EVERY_NAME, .only = "nccl", EITHER_WAY("NCCL moves data between GPUs without the host")},
-    {JOB_TRAINING, "strategy", EVERY_NAME, ONE_PROCESS, .only = "ddp",
+    {JOB_TRAINING, "strategy", EVERY_NAME, NEED(ONE_PROCESS), .only = "ddp",
      EITHER_WAY("each GPU has a process of its own, and gradients overlap the backward pass")},
-    {JOB_TRAINING, "bucket", FOUR_TIMES, REPLICAS | GRADIENTS_OVERLAP,
+    {JOB_TRAINING, "bucket", FOUR_TIMES, NEED(OVERLAP),
      .more = "fewer, larger messages of gradients use the network better",
      .less = "smaller messages of gradients start earlier"},
-    {JOB_TRAINING, "no_sync", OTHER_WAY, REPLICAS | ACCUMULATES,
-     .more = "gradients travel once a step, not after every micro-batch"},
-    {JOB_TRAINING, "cuda_graphs", OTHER_WAY, TRANSFORMER, .more = "kernels are launched as one graph, not one by one"},
-    {JOB_TRAINING, "fused_loss", OTHER_WAY, TRANSFORMER, .more = "the loss reads the logits once"},
-    {JOB_TRAINING, "fused_norms", OTHER_WAY, TRANSFORMER | EAGER, .more = "norms read their input once"},
-    {JOB_TRAINING, "fused_optimizer", OTHER_WAY, ADAM | EAGER,
-     .more = "the optimizer reads and writes each weight once"},
-    {JOB_TRAINING, "fused_dispatch", OTHER_WAY, EXPERTS | EXPERTS_APART,
-     .more = "tokens are permuted and sent by one kernel"},
-    {JOB_TRAINING, "scatter_gather", OTHER_WAY, TENSOR_PARALLEL | PIPELINE, .needs = "pp",
+    {JOB_TRAINING, "no_sync", OTHER_WAY, .more = "gradients travel once a step, not after every micro-batch"},
+    {JOB_TRAINING, "cuda_graphs", OTHER_WAY, NEED(TRANSFORMER),
+     .more = "kernels are launched as one graph, not one by one"},
+    {JOB_TRAINING, "fused_loss", OTHER_WAY, .more = "the loss reads the logits once"},
+    {JOB_TRAINING, "fused_norms", OTHER_WAY, .more = "norms read their input once"},
+    {JOB_TRAINING, "fused_optimizer", OTHER_WAY, .more = "the optimizer reads and writes each weight once"},
+    {JOB_TRAINING, "fused_dispatch", OTHER_WAY, .more = "tokens are permuted and sent by one kernel"},
+    {JOB_TRAINING, "scatter_gather", OTHER_WAY, .needs = "pp",
      .more = "stages send each activation once over the network, and spread it inside the node"},
-    {JOB_TRAINING, "fp32_grad_reduce", OTHER_WAY, REPLICAS, .note = "gradients are rounded otherwise",
+    {JOB_TRAINING, "fp32_grad_reduce", OTHER_WAY, .note = "gradients are rounded otherwise",
      .less = "half as many bytes of gradients"},
-    {JOB_OVERLAP, "grad_reduce", OTHER_WAY, REPLICAS, .more = "gradients travel while the backward pass computes",
+    {JOB_OVERLAP, "grad_reduce", OTHER_WAY, .more = "gradients travel while the backward pass computes",
      .less = "no traffic slows kernels of the backward pass"},
-    {JOB_OVERLAP, "param_gather", OTHER_WAY, REPLICAS | ZERO_1,
-     .more = "weights travel while the forward pass computes", .less = "no traffic slows kernels of the forward pass"},
-    {JOB_OVERLAP, "tp", OTHER_WAY, TENSOR_PARALLEL,
-     .more = "traffic within layers runs beside the products that it belongs to"},
+    {JOB_OVERLAP, "param_gather", OTHER_WAY, .more = "weights travel while the forward pass computes",
+     .less = "no traffic slows kernels of the forward pass"},
+    {JOB_OVERLAP, "tp", OTHER_WAY, .more = "traffic within layers runs beside the products that it belongs to"},
     {JOB_OFFLOAD, "optimizer", EVERY_NAME, .only = "gpu",
      EITHER_WAY("the optimizer's state stays on the GPU, off the PCIe lanes")},
     {JOB_OFFLOAD, "parameters", EVERY_NAME, .only = "gpu", EITHER_WAY("weights stay on the GPU, off the PCIe lanes")},
-    {JOB_DATA, "workers", TWICE_AND_HALF, DATA_WORKERS, .more = "the data loader keeps up with the GPU"},
+    {JOB_DATA, "workers", TWICE_AND_HALF, .more = "the data loader keeps up with the GPU"},
 };
 enum { SETTINGS = sizeof settings / sizeof *settings };
 
@@ -189,11 +144,17 @@ static bool is_now(const JobNow *now, const SettingRow *row, const Field *field,
 typedef struct Lister {
     Arena *arena;
     const JobNow *now;
-    unsigned holds;
+    unsigned has; // of what settings need
     MoveList list;
 } Lister;
 
-static bool applies(const Lister *lister, const SettingRow *row) { return (row->when & ~lister->holds) == 0; }
+static const Field *field_of(const SettingRow *row) {
+    return &job_objects[row->object].fields[job_field_index(row->object, row->field)];
+}
+
+static bool applies(const Lister *lister, const SettingRow *row) {
+    return ((row->when | field_of(row)->needs) & ~lister->has) == 0;
+}
 
 // Whether the setting is a choice only together with a move of another field, which is one.
 static bool is_for_two(const Lister *lister, const SettingRow *row) {
@@ -277,7 +238,7 @@ static bool is_usual(const JobNow *now, const Field *field, double value, double
 }
 
 static void list_setting(Lister *lister, const SettingRow *row) {
-    const Field *field = &job_objects[row->object].fields[job_field_index(row->object, row->field)];
+    const Field *field = field_of(row);
     if (!applies(lister, row) && !is_for_two(lister, row)) return;
     double value = value_now(lister->now, row, field);
     switch (row->choosing) {
@@ -435,7 +396,7 @@ static void list_faults(Lister *lister) {
 }
 
 MoveList list_moves(Arena *arena, const JobNow *now) {
-    Lister lister = {.arena = arena, .now = now, .holds = what_holds(now)};
+    Lister lister = {.arena = arena, .now = now, .has = job_has(&now->study->training, &now->step.lowered->resolved)};
     for (int i = 0; i < SETTINGS; i++) list_setting(&lister, &settings[i]);
     list_fewer_gpus(&lister);
     list_faults(&lister);

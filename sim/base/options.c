@@ -79,6 +79,20 @@ static bool may_be_value(const char *word) {
     return !option_begins(word) && !strchr(word, '/') && !has_ending;
 }
 
+static bool is_listed(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *at = list; at && *at && length; at += strcspn(at, "|"), at += *at == '|')
+        if (strcspn(at, "|") == length && memcmp(at, name, length) == 0) return true;
+    return false;
+}
+
+// A program's own words are known to those who come from it.
+static const OptionSpec *called_elsewhere(const Options *options, const char *name) {
+    for (int i = 0; i < options->spec_count; i++)
+        if (is_listed(options->specs[i].others, name)) return &options->specs[i];
+    return NULL;
+}
+
 static void complain_unknown(Reader *reader, const char *given, const char *name, bool has_value) {
     const Options *options = reader->options;
     const char **known = ARENA_ARRAY(reader->arena, const char *, 2 * options->spec_count + 1);
@@ -90,7 +104,10 @@ static void complain_unknown(Reader *reader, const char *given, const char *name
     }
     const char *wanted = arena_printf(reader->arena, "--%s", name), *near = nearest_name(wanted, known, known_count);
     problem_add(reader->problems, command_line, "no option is called \"%s\"", given);
-    if (!problem_hint_near(reader->problems, wanted, known, known_count))
+    const OptionSpec *elsewhere = called_elsewhere(options, name);
+    if (elsewhere)
+        problem_hint(reader->problems, "here it is --%s: %s", elsewhere->name, elsewhere->help);
+    else if (!problem_hint_near(reader->problems, wanted, known, known_count))
         problem_hint(reader->problems, "--help lists them all");
     int row = near ? find_row(options, near + 2, strlen(near + 2)) : -1;
     bool wants_value = !has_value && (row < 0 || option_takes_value(&options->specs[row]));

@@ -38,6 +38,7 @@ typedef struct OptionSpec {
     const char *help;    // one line
     OptionOf of;
     const char *alias;          // "micro-batch-size", or NULL
+    const char *others;         // what other programs call it, for hints: "batch-size|per-device-train-batch-size"
     char letter;                // 'o' for -o, or 0
     bool may_be_empty;          // TEXT: "" is a value too
     QuantityKind quantity;      // QUANTITY only

@@ -76,10 +76,17 @@ typedef struct PacketsCarried {
     uint64_t digest;
 } PacketsCarried;
 
+// A setting that was made: without effect where the job lacks what it needs ("pp is 1"); NULL: it has one.
+typedef struct Effect {
+    const char *name, *lacks;
+} Effect;
+
 // One simulated configuration. Times in seconds, sizes in bytes, money in `currency`.
 typedef struct RecordPoint {
     const RecordParameter *parameters;
     int parameter_count;
+    const Effect *effects; // of settings that need something of the job
+    int effect_count;
     bool counts_done;            // its FLOPs are those done: all that MFU usually counts would be above the peak
     bool ran;                    // false: memory did not fit or the layout was impossible; see why_not
     bool beyond_limits;          // it may run with other limits

@@ -147,7 +147,8 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
 // Memory of the most loaded rank of a whole job, over all pipeline stages. The layout must divide the GPUs and the
 // model have a layer for each chunk (checked earlier). *stage (or NULL): that rank's stage.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
-// The smallest change to the job that makes it fit on this GPU, as a sentence ("recompute = \"selective\" (61 GiB)"),
-// tried in this order: smaller micro-batch, recompute, zero 1, more tp, more pp, one alone, then one after the other;
-// NULL when nothing of these fits.
+// The smallest change with which the job runs and fits on this GPU as surely as MEMORY_FITS, in the words in which it
+// was said: `recompute = "selective" (61 GiB)`, "--recompute selective (61 GiB)". In this order: smaller micro-batch,
+// recompute, zero 1, zero 2 and 3, more tp, more pp, one alone, then one after the other; then those that fit on paper
+// only, with their chance; then the same on more GPUs. NULL: nothing of these fits.
 const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);

@@ -1,7 +1,12 @@
 // Memory of a whole job: blocks on stages, micro-batches in flight, and remedies if it does not fit.
+#include <stdarg.h>
+
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/cost/memory_internal.h"
+#include "models/workload/job/job_fields.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/job/recompute.h"
+#include "models/workload/job/software.h"
 #include "models/workload/model/written.h"
 #include "sim/base/quantity.h"
 
@@ -79,7 +84,7 @@ Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu
                              (int)fmin(micro_batches_of_job(training, s.dp), MOST_MICRO_BATCHES));
     int *first = ARENA_ARRAY(arena, int, s.pipeline.chunks + 1);
     Problems *unseen = problems_create(arena);
-    if (pipeline_possible(&s.pipeline, &training->layout, training->where, unseen) &&
+    if (pipeline_possible(&s.pipeline, training, unseen) &&
         blocks_to_chunks(training, s.pipeline.chunks, first, unseen))
         s.first = first;
     return s;
@@ -155,50 +160,103 @@ static bool double_pp(TrainingSpec *training, int gpus) {
     return regroup(training, gpus, at_least_one(training->layout.tp), 2 * at_least_one(training->layout.pp));
 }
 
-typedef bool Knob(TrainingSpec *training, int gpus);
-static Knob *const knobs[] = {halve_micro_batch, recompute_more, shard_optimizer, double_tp, double_pp};
-#define KNOB_COUNT ((int)(sizeof knobs / sizeof *knobs))
-
-static bool fits(const TrainingSpec *training, int gpus, const Gpu *gpu) {
-    Memory memory = memory_of_job(training, gpus, gpu, NULL);
-    return memory.peak <= memory.capacity;
+// Where frameworks shard so.
+static bool shard_more(TrainingSpec *training, int gpus) {
+    Layout *layout = &training->layout;
+    int next = layout->zero < 1 ? 2 : layout->zero + 1;
+    if (next > 3 || replicas_of_job(training, gpus) == 1 || !layout_zero_is_usual(next, layout->pp, layout->ep) ||
+        !software_starts(training->software, "zero", next))
+        return false;
+    layout->zero = next;
+    return true;
 }
 
-static const char *describe_change(Arena *arena, const TrainingSpec *before, const TrainingSpec *after, int gpus,
-                                   const Gpu *gpu) {
-    const char *text = "";
-    int dp_before = replicas_of_job(before, gpus), dp_after = replicas_of_job(after, gpus);
-    double micro_batch = micro_batch_of_job(after, dp_after);
-    char bytes[32];
+typedef bool Knob(TrainingSpec *training, int gpus);
+static Knob *const knobs[] = {halve_micro_batch, recompute_more, shard_optimizer, shard_more, double_tp, double_pp};
+#define KNOB_COUNT ((int)(sizeof knobs / sizeof *knobs))
 
-    if (micro_batch != micro_batch_of_job(before, dp_before))
-        text = arena_printf(arena, "%s, micro_batch = %.0f", text, micro_batch);
+typedef struct Fitting {
+    Arena *arena;
+    const TrainingSpec *before;
+    const Gpu *gpu;
+    int gpus; // that it would have
+    bool surely;
+} Fitting;
+
+// A change is one only if the job runs with it.
+static bool fits(const Fitting *f, const TrainingSpec *training) {
+    Resolved resolved;
+    Memory memory = memory_of_job(training, f->gpus, f->gpu, NULL);
+    bool has_room = f->surely ? chance_to_run_out(&memory) <= 1 - MEMORY_FITS : memory.peak <= memory.capacity;
+    return has_room && resolve_layout(f->arena, training, f->gpus, &resolved, problems_create(f->arena));
+}
+
+static const char *with(const Fitting *f, const char *text, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *setting = job_words(f->arena, f->before->scripted, arena_vprintf(f->arena, format, arguments));
+    va_end(arguments);
+    return arena_printf(f->arena, "%s%s%s", text, *text ? f->before->scripted ? ", " : " " : "", setting);
+}
+
+static const char *describe_change(const Fitting *f, const TrainingSpec *after, int gpus) {
+    const TrainingSpec *before = f->before;
+    const char *text = "", *risk = "";
+    double micro_batch = micro_batch_of_job(after, replicas_of_job(after, f->gpus));
+    Memory memory = memory_of_job(after, f->gpus, f->gpu, NULL);
+    char bytes[32];
+    if (f->gpus != gpus) text = with(f, text, "gpus = %d", f->gpus);
+    if (micro_batch != micro_batch_of_job(before, replicas_of_job(before, gpus)))
+        text = with(f, text, "micro_batch = %.0f", micro_batch);
     if (after->recompute != before->recompute)
-        text = arena_printf(arena, "%s, recompute = \"%s\"", text, recompute_name(after->recompute));
-    if (after->layout.zero != before->layout.zero)
-        text = arena_printf(arena, "%s, zero = %d", text, after->layout.zero);
-    if (after->layout.tp != before->layout.tp) text = arena_printf(arena, "%s, tp = %d", text, after->layout.tp);
-    if (after->layout.pp != before->layout.pp) text = arena_printf(arena, "%s, pp = %d", text, after->layout.pp);
-    quantity_format(memory_of_job(after, gpus, gpu, NULL).peak, QUANTITY_BYTES, bytes, sizeof bytes);
-    return arena_printf(arena, "%s (%s)", text + 2, bytes);
+        text = with(f, text, "recompute = \"%s\"", recompute_name(after->recompute));
+    if (after->layout.zero != before->layout.zero) text = with(f, text, "zero = %d", after->layout.zero);
+    if (after->layout.tp != before->layout.tp) text = with(f, text, "tp = %d", after->layout.tp);
+    if (after->layout.pp != before->layout.pp) text = with(f, text, "pp = %d", after->layout.pp);
+    if (!f->surely) risk = arena_printf(f->arena, ", with %.0f %%", 100 * (1 - chance_to_run_out(&memory)));
+    quantity_format(memory.peak, QUANTITY_BYTES, bytes, sizeof bytes);
+    return arena_printf(f->arena, "%s (%s%s)", text, bytes, risk);
 }
 
 // Turns the knob until the job fits.
-static bool turn_until_fits(Knob *knob, TrainingSpec *training, int gpus, const Gpu *gpu) {
-    while (knob(training, gpus))
-        if (fits(training, gpus, gpu)) return true;
+static bool turn_until_fits(const Fitting *f, Knob *knob, TrainingSpec *training) {
+    while (knob(training, f->gpus))
+        if (fits(f, training)) return true;
     return false;
 }
 
-const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+// What is turned together, one after the other: with stages weights are not sharded.
+static const unsigned together[] = {1 | 2 | 4 | 16 | 32, 1 | 2 | 4 | 8};
+
+// One knob alone, then several.
+static bool find_change(const Fitting *f, TrainingSpec *changed) {
+    *changed = *f->before;
+    if (fits(f, changed)) return true;
     for (int i = 0; i < KNOB_COUNT; i++) {
-        TrainingSpec changed = *training;
-        if (turn_until_fits(knobs[i], &changed, gpus, gpu))
-            return describe_change(arena, training, &changed, gpus, gpu);
+        *changed = *f->before;
+        if (turn_until_fits(f, knobs[i], changed)) return true;
     }
-    TrainingSpec changed = *training;
-    for (int i = 0; i < KNOB_COUNT; i++)
-        if (turn_until_fits(knobs[i], &changed, gpus, gpu))
-            return describe_change(arena, training, &changed, gpus, gpu);
-    return NULL;
+    for (size_t t = 0; t < sizeof together / sizeof *together; t++) {
+        *changed = *f->before;
+        for (int i = 0; i < KNOB_COUNT; i++)
+            if (together[t] >> i & 1 && turn_until_fits(f, knobs[i], changed)) return true;
+    }
+    return false;
+}
+
+#define MOST_GPUS 16384
+
+const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    Arena *scratch = arena_open();
+    const char *change = NULL;
+    TrainingSpec changed;
+    Fitting f = {scratch, training, gpu, gpus, true};
+    for (int may = 0; may < 2 && !change; may++, f.surely = false)
+        if (find_change(&f, &changed)) change = describe_change(&f, &changed, gpus);
+    f.surely = true;
+    for (f.gpus = 2 * gpus; f.gpus <= MOST_GPUS && !change; f.gpus *= 2)
+        if (find_change(&f, &changed)) change = describe_change(&f, &changed, gpus);
+    change = change ? arena_copy_text(arena, change) : NULL;
+    arena_close(scratch);
+    return change;
 }

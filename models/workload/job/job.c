@@ -7,11 +7,13 @@
 #include "models/hardware/hardware.h"
 #include "models/hardware/kernel.h"
 #include "models/network/network.h"
+#include "models/workload/job/needs.h"
 #include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
 #include "models/workload/job/strategy_words.h"
 #include "models/workload/life/checkpoint.h"
 #include "sim/base/check.h"
+#include "sim/base/list.h"
 
 #define MIB 1048576.0
 #define FLASH_SINCE 2020 // the first GPUs that FlashAttention's published kernels run on
@@ -145,6 +147,54 @@ static void store_all(TrainingSpec *spec, const JobSaid *said) {
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int i = 0; said->values[o] && i < job_objects[o].field_count; i++)
             if (said->values[o][i].written) store(spec, &job_objects[o].fields[i], &said->values[o][i]);
+}
+
+// ---- Settings that need something of the job.
+
+static bool differs(const FieldReader *reader, const TrainingSpec *spec, const Field *field, const Value *value) {
+    const char *at = (const char *)spec + field->at;
+    switch (field->stored) {
+    case STORED_INT:
+        return *(const int *)(const void *)at != whole_number(field, value);
+    case STORED_DOUBLE:
+        return *(const double *)(const void *)at != value->number;
+    case STORED_FLAG:
+        return *(const bool *)(const void *)at != value->flag;
+    case STORED_UINT64:
+        return *(const uint64_t *)(const void *)at != value->seed;
+    case STORED_BY_HAND:
+        break;
+    }
+    if (!field->fallback) return true;
+    Value usual = {0};
+    field_from_fallback(reader, field, &usual);
+    return value->choice != usual.choice || value->flag != usual.flag ||
+           (field->kind == FIELD_QUANTITY && value->number != usual.number);
+}
+
+static const char *as_said(Arena *arena, bool scripted, JobObject object, const Field *field) {
+    if (!scripted && field->flag) return arena_printf(arena, "--%s", field->flag);
+    if (object == JOB_TRAINING) return field->name;
+    return arena_printf(arena, "%s.%s", job_objects[object].word, field->name);
+}
+
+// Before they are stored: what is said as it is anyway is not said in vain.
+static void list_needy(Arena *arena, TrainingSpec *spec, const JobSaid *said) {
+    const FieldReader reader = {.arena = arena};
+    struct {
+        NeedySetting *items;
+        int count, room;
+    } list = {0};
+    for (int o = 0; o < JOB_OBJECT_COUNT; o++)
+        for (int i = 0; said->values[o] && i < job_objects[o].field_count; i++) {
+            const Field *field = &job_objects[o].fields[i];
+            const Value *value = &said->values[o][i];
+            if (!field->needs || !value->written || !differs(&reader, spec, field, value)) continue;
+            NeedySetting needy = {as_said(arena, said->scripted, (JobObject)o, field), field->needs};
+            LIST_PUSH(arena, &list, needy);
+        }
+    spec->needy = list.items;
+    spec->needy_count = list.count;
 }
 
 // ---- Values that mean more than a number.
@@ -366,21 +416,6 @@ static void check_length_said(const Maker *m) {
     }
 }
 
-// What only blocks of transformers have, or only experts.
-static void check_parts_said(const Maker *m) {
-    static const char *const of_blocks[] = {"fused_norms",    "composed_gelu", "whole_head",     "classifies",
-                                            "fused_loss",     "loss_chunks",   "gathers_logits", "tp_waits",
-                                            "scatter_gather", "pack_length"};
-    if (names_parts(m->spec->model)) return;
-    for (int i = 0; i < COUNT_OF(of_blocks); i++) {
-        const Value *said = says(m, JOB_TRAINING, of_blocks[i]) ? value_of(m, JOB_TRAINING, of_blocks[i]) : NULL;
-        if (!said || !(said->flag || said->number > 0)) continue;
-        problem_add(m->problems, said->where, "%s is of a transformer's blocks, and %s has none: it has no effect",
-                    of_blocks[i], m->spec->model->name);
-        problem_hint(m->problems, "leave it out");
-    }
-}
-
 static double number_said(const Maker *m, JobObject object, const char *field) {
     const Value *said = value_of(m, object, field);
     return said && said->number > 0 ? said->number : 0;
@@ -408,6 +443,8 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     spec.software = software;
     spec.software_assumed = software ? !software->word[0] : !says(&m, JOB_TRAINING, "framework");
     if (software) software_apply(software, &spec);
+    spec.scripted = said->scripted;
+    list_needy(arena, &spec, said);
     store_all(&spec, said);
     spec.own_code = !(software ? software->tuned : says(&m, JOB_TRAINING, "framework") && whole_step(spec.framework));
     set_precision(&m);
@@ -424,7 +461,6 @@ TrainingSpec job_make(Arena *arena, const JobSaid *said, GpuTypes gpus, Problems
     check_sequences(&m);
     check_packs(&m);
     check_length_said(&m);
-    check_parts_said(&m);
     job_check(&spec, problems);
     return spec;
 }

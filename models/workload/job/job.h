@@ -7,6 +7,7 @@
 
 typedef struct JobSaid {
     Where where;
+    bool scripted; // in Lua
     const Model *model;
     const Value *values[JOB_OBJECT_COUNT]; // [fields of the object]; NULL: none was given
     const struct Software *software;       // known already; NULL: found by its name, if given

@@ -37,7 +37,8 @@ static void check_quantised_gathers(const TrainingSpec *training, Problems *prob
                                                          : NULL;
     if (!why) return;
     problem_add(problems, training->where, "zero_quantized_weights: %s", why);
-    job_hint(problems, training->where, "use zero = 3 with mixed precision and all weights trained, or leave it out");
+    job_hint(problems, training->scripted,
+             "use zero = 3 with mixed precision and all weights trained, or leave it out");
 }
 
 static void check_encoder_decoder(const TrainingSpec *training, Problems *problems) {
@@ -82,7 +83,7 @@ static void check_other_parts(const TrainingSpec *training, Problems *problems) 
                 : stages ? " in stages of a pipeline"
                          : " of parts",
                 training->model->name);
-    job_hint(problems, training->where, net && !stages ? "use recompute = \"full\"" : "use a smaller micro-batch");
+    job_hint(problems, training->scripted, net && !stages ? "use recompute = \"full\"" : "use a smaller micro-batch");
 }
 
 static void check_loss_chunks(const TrainingSpec *training, Problems *problems) {
@@ -111,7 +112,7 @@ static void check_offloaded_activations(const TrainingSpec *training, Problems *
     if (training->offload_activations == OFFLOAD_GPU || inputs_alone) return;
     problem_add(problems, training->where,
                 "activations are moved to the host where layers keep nothing but their input");
-    job_hint(problems, training->where, "use recompute = \"full\", or leave offload.activations out");
+    job_hint(problems, training->scripted, "use recompute = \"full\", or leave offload.activations out");
 }
 
 const char *why_not_by_class(const TrainingSpec *training) {
@@ -130,7 +131,7 @@ static void check_jitter_by_class(const TrainingSpec *training, Problems *proble
     if (training->jitter > MOST_JITTER_BY_CLASS) why = "sums of times that vary so much are far from lognormal";
     if (!why) return;
     problem_add(problems, training->where, "jitter cannot be drawn by class where %s", why);
-    job_hint(problems, training->where, "use jitter_by = \"gpu\"");
+    job_hint(problems, training->scripted, "use jitter_by = \"gpu\"");
 }
 
 void job_check(const TrainingSpec *training, Problems *problems) {

@@ -32,9 +32,9 @@ int job_field_index(JobObject object, const char *name); // a name that is no fi
 // The field that studies and sweeps vary by this name. NULL: none.
 const Field *job_field_varied(const char *name, JobObject *object);
 
-bool job_is_scripted(Where where); // said in Lua
-// A hint in which settings stand as a script has them, `use zero = 1, or schedule = "1f1b"`, and which says them as
-// options where the job is not of a script: "use --zero 1, or --schedule 1f1b".
-void job_hint(Problems *problems, Where where, const char *format, ...) __attribute__((format(printf, 3, 4)));
+// Settings as a script has them, `use zero = 1, or schedule = "1f1b"`, and as options where the job is not of a script:
+// "use --zero 1, or --schedule 1f1b"; a switch that is true is its name alone.
+const char *job_words(Arena *arena, bool scripted, const char *text);
+void job_hint(Problems *problems, bool scripted, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 extern const char *const precision_choices[10], *const backend_choices[3], *const fidelity_choices[3];

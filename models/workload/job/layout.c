@@ -45,7 +45,7 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     if (r->strategy == STRATEGY_AUTO) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
     if (r->strategy == STRATEGY_SINGLE && gpus != 1) {
         problem_add(problems, training->where, "strategy \"single\" uses one GPU, but the cluster has %d", gpus);
-        job_hint(problems, training->where, "use 1 GPU, or strategy = \"ddp\"");
+        job_hint(problems, training->scripted, "use 1 GPU, or strategy = \"ddp\"");
         return false;
     }
     if (r->strategy == STRATEGY_LAYERS && training->layout.pp <= 0) r->pp = r->dp > 0 ? gpus / r->dp : gpus;
@@ -53,13 +53,13 @@ static bool resolve_groups(Arena *arena, const TrainingSpec *training, int gpus,
     long long per_replica = (long long)r->tp * r->cp * r->pp; // up to 10^15
     if (r->strategy == STRATEGY_DATA_PARALLEL && per_replica > 1) {
         problem_add(problems, training->where, "DataParallel knows no tensor or pipeline parallelism");
-        job_hint(problems, training->where, "use strategy = \"ddp\" with tp and pp");
+        job_hint(problems, training->scripted, "use strategy = \"ddp\" with tp and pp");
         return false;
     }
     if (is_data_parallel_only(r->strategy) && (per_replica > 1 || shards_optimizer(&training->layout))) {
         problem_add(problems, training->where, "strategy \"%s\" knows data parallelism only",
                     strategy_name(r->strategy));
-        job_hint(problems, training->where, "use strategy = \"ddp\" with tp, pp, cp and zero");
+        job_hint(problems, training->scripted, "use strategy = \"ddp\" with tp, pp, cp and zero");
         return false;
     }
     if (is_data_parallel_only(r->strategy)) r->strategy = gpus == 1 ? STRATEGY_SINGLE : STRATEGY_DDP;
@@ -141,7 +141,7 @@ static void check_expert_slices(const TrainingSpec *training, const Resolved *r,
     } else if (!training->layout.sequence_parallel) {
         problem_add(problems, training->where,
                     "etp 1 gives each tensor-parallel rank its own slice of the tokens, and they are not sliced");
-        job_hint(problems, training->where, "sequence_parallel = true");
+        job_hint(problems, training->scripted, "sequence_parallel = true");
     }
 }
 
@@ -170,14 +170,14 @@ static bool resolve_experts(const TrainingSpec *training, Resolved *r, Problems 
     } else if (r->data_ranks * folded % r->ep) {
         problem_add(problems, training->where, "ep %d does not divide the %d %s ranks", r->ep, r->data_ranks * folded,
                     folded > 1 ? "data- and tensor-parallel" : "data-parallel");
-        job_hint(problems, training->where,
+        job_hint(problems, training->scripted,
                  folded == 1 && r->tp > 1
                      ? "experts are spread over dp x cp, with etp = 1 over tp x dp x cp; use an ep that "
                        "divides it"
                      : "experts are spread over dp x cp; use an ep that divides it");
     } else if (r->shard > 1 && r->shard < r->reduce_ranks) {
         problem_add(problems, training->where, "ep %d goes with zero over all ranks only", r->ep);
-        job_hint(problems, training->where, "leave shard out, or ep = 1");
+        job_hint(problems, training->scripted, "leave shard out, or ep = 1");
     }
     return problems_added(problems) == before;
 }
@@ -190,7 +190,7 @@ static bool resolve_heads(const TrainingSpec *training, const Resolved *r, Probl
         problem_add(problems, training->where,
                     "cp %d by \"ulysses\" does not divide the %d heads and %d key heads of a GPU", r->cp, heads,
                     kv_heads);
-        job_hint(problems, training->where, "use a cp that divides both, or cp_exchange = \"ring\"");
+        job_hint(problems, training->scripted, "use a cp that divides both, or cp_exchange = \"ring\"");
         return false;
     }
     if (divides(training->seq_len, r->cp)) return true;
@@ -222,19 +222,18 @@ static bool resolve_offload(const TrainingSpec *training, const Resolved *r, Pro
     if (!weights && !any) return true;
     if (r->strategy == STRATEGY_DATA_PARALLEL || r->strategy == STRATEGY_LAYERS) {
         problem_add(problems, training->where, "strategy \"%s\" knows no offloading", strategy_name(r->strategy));
-        job_hint(problems, training->where, "use strategy = \"ddp\" with zero = 1, 2 or 3");
+        job_hint(problems, training->scripted, "use strategy = \"ddp\" with zero = 1, 2 or 3");
     } else if (weights && !shards_weights(&training->layout)) {
         problem_add(problems, training->where,
                     "weights are offloaded block by block with zero 3, and this job has zero %d",
                     training->layout.zero);
-        job_hint(problems, training->where, "use zero = 3, or offload the optimizer alone");
+        job_hint(problems, training->scripted, "use zero = 3, or offload the optimizer alone");
     } else if (weights && !any) {
         problem_add(problems, training->where,
                     "weights that lie outside the GPU are updated there, and the optimizer is on "
                     "the GPU");
-        problem_hint(problems, job_is_scripted(training->where)
-                                   ? "offload = { optimizer = \"host\", parameters = \"host\" }"
-                                   : "--offload-optimizer host --offload-parameters host");
+        problem_hint(problems, training->scripted ? "offload = { optimizer = \"host\", parameters = \"host\" }"
+                                                  : "--offload-optimizer host --offload-parameters host");
     } else if (weights && r->ep > 1) {
         problem_add(problems, training->where, "ep %d does not go with offloaded weights", r->ep);
         problem_hint(problems, "offload the optimizer alone");
@@ -251,7 +250,7 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
     bool one_piece = r->strategy == STRATEGY_LAYERS;
     if (global <= 0 && micro <= 0) {
         problem_add(problems, training->where, "the batch is not stated");
-        return problem_hint(problems, job_is_scripted(training->where)
+        return problem_hint(problems, training->scripted
                                           ? "say batch = { micro = 8 } or batch = { global = 256, micro = 8 }"
                                           : "say --micro-batch 8, or --global-batch 256 --micro-batch 8");
     }
@@ -294,7 +293,7 @@ static bool resolve_batch(const TrainingSpec *training, Resolved *r, Problems *p
         problem_add(problems, training->where,
                     "layer-wise model parallel passes the whole batch at once; %d micro-batches are a pipeline",
                     r->micro_batches);
-        job_hint(problems, training->where, "use pp = %d with schedule = \"gpipe\"", r->pp);
+        job_hint(problems, training->scripted, "use pp = %d with schedule = \"gpipe\"", r->pp);
         return false;
     }
     return true;
@@ -314,7 +313,7 @@ static bool resolve_schedule(const TrainingSpec *training, Resolved *r, Problems
                     r->pp);
         return problem_hint(problems, "change the global batch to a multiple of %g", r->micro_batch * r->dp * r->pp);
     }
-    return pipeline_possible(&r->pipeline, &training->layout, training->where, problems);
+    return pipeline_possible(&r->pipeline, training, problems);
 }
 
 // A user-defined model is split by its operators.
@@ -355,7 +354,7 @@ static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Prob
         const Gpu *gpu = gpus.items[i];
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        job_hint(problems, training->where,
+        job_hint(problems, training->scripted,
                  gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or precision = \"fp32\""
                                          : "use precision = \"fp32\"");
     }
@@ -372,7 +371,7 @@ static bool attention_possible(const TrainingSpec *training, GpuTypes gpus, Prob
         if (gpu->generation == needs && gpu_is_of_servers(gpu)) continue;
         problem_add(problems, training->where, "%s has no %s: its kernels are for %s", gpu->name, attention_name(kind),
                     needs == HOPPER ? "Hopper" : "Blackwell's servers");
-        job_hint(problems, training->where, "use attention = \"flash\", the best that the GPU has");
+        job_hint(problems, training->scripted, "use attention = \"flash\", the best that the GPU has");
         return false;
     }
     return true;

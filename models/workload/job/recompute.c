@@ -99,7 +99,7 @@ static void check_modules(const TrainingSpec *training, Problems *problems) {
     if (training->recompute != RECOMPUTE_SELECTIVE) {
         problem_add(problems, training->where, "recompute_modules says what \"selective\" recomputes, not \"%s\"",
                     recompute_name(training->recompute));
-        job_hint(problems, training->where, "recompute = \"selective\"");
+        job_hint(problems, training->scripted, "recompute = \"selective\"");
     }
     if (named(training, MODULE_MLA_UP_PROJ) && !latent)
         lacks(training, MODULE_MLA_UP_PROJ, "latent attention", problems);
@@ -124,7 +124,7 @@ static void check_layers(const TrainingSpec *training, Problems *problems) {
     if (training->recompute == RECOMPUTE_NONE) {
         problem_add(problems, training->where, "%s says how many layers are recomputed, and recompute none",
                     training->recompute_layers > 0 ? "recompute_layers" : "recompute_every");
-        job_hint(problems, training->where, "recompute = \"full\"");
+        job_hint(problems, training->scripted, "recompute = \"full\"");
     } else if (training->recompute_layers > 0 && training->recompute_every > 0) {
         problem_add(problems, training->where, "recompute_layers and recompute_every both say which layers");
         problem_hint(problems, "keep one of them");
@@ -136,7 +136,7 @@ void recompute_check(const TrainingSpec *training, Problems *problems) {
     if (training->recompute_keeps && training->recompute != RECOMPUTE_OPERATIONS) {
         problem_add(problems, training->where, "recompute_keeps says what \"operations\" keeps, not \"%s\"",
                     recompute_name(training->recompute));
-        job_hint(problems, training->where, "recompute = \"operations\"");
+        job_hint(problems, training->scripted, "recompute = \"operations\"");
     }
     if (recomputes_some_layers(training)) check_layers(training, problems);
 }

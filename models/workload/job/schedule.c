@@ -67,23 +67,25 @@ Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches) {
                       .chunks = row->twice ? pp : pp * parts};
 }
 
-bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where where, Problems *problems) {
+bool pipeline_possible(const Pipeline *pipeline, const TrainingSpec *training, Problems *problems) {
+    const Layout *layout = &training->layout;
+    Where where = training->where;
     const ScheduleRow *row = &rows[pipeline->schedule];
     const char *name = schedule_name(pipeline->schedule);
     int pp = pipeline->pp, micro_batches = pipeline->micro_batches, before = problems_added(problems);
     if (row->splits && shards_gradients(layout)) {
         problem_add(problems, where, "schedule \"%s\" computes gradients of weights late, and zero %d frees them early",
                     name, layout->zero);
-        job_hint(problems, where, "use zero = 1, or schedule = \"1f1b\"");
+        job_hint(problems, training->scripted, "use zero = 1, or schedule = \"1f1b\"");
     }
     if (layout->vpp > 1 && layout->vpp != pipeline->vpp) {
         problem_add(problems, where, "schedule \"%s\" has %d chunk%s of the model per stage, not vpp %d", name,
                     pipeline->vpp, pipeline->vpp == 1 ? "" : "s", layout->vpp);
-        job_hint(problems, where, "leave vpp out, or use schedule = \"interleaved\"");
+        job_hint(problems, training->scripted, "leave vpp out, or use schedule = \"interleaved\"");
     }
     if (row->twice && pp % 2) {
         problem_add(problems, where, "schedule \"%s\" feeds the pipeline from both ends, and pp %d is odd", name, pp);
-        job_hint(problems, where, "use an even pp, or schedule = \"zb-v\"");
+        job_hint(problems, training->scripted, "use an even pp, or schedule = \"zb-v\"");
     }
     if (row->twice && micro_batches % 2) {
         problem_add(problems, where, "schedule \"%s\" sends half of the micro-batches each way, and there are %d", name,

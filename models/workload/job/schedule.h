@@ -37,7 +37,7 @@ typedef struct Pipeline {
 Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches);
 // Adds problems, with remedies, if the schedule cannot order that many micro-batches on that many stages, or is
 // incompatible with the layout's vpp and zero; then false.
-bool pipeline_possible(const Pipeline *pipeline, const Layout *layout, Where where, Problems *problems);
+bool pipeline_possible(const Pipeline *pipeline, const TrainingSpec *training, Problems *problems);
 
 // The chunk that is part `part` of a stage's GPUs, and the stage that the part's output goes to (-1: it is the last;
 // the stage itself: it stays).

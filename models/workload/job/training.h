@@ -140,8 +140,17 @@ typedef struct Routing {
 
 typedef enum JitterBy { JITTER_BY_GPU, JITTER_BY_CLASS, JITTER_BY_COUNT } JitterBy;
 
+// A setting that was made otherwise than usual, as its user writes it, and what it needs (needs.h).
+typedef struct NeedySetting {
+    const char *name;
+    unsigned needs;
+} NeedySetting;
+
 typedef struct TrainingSpec {
     Where where;
+    bool scripted; // said in Lua, so hints are in fields; else in options
+    const NeedySetting *needy;
+    int needy_count;
     const Model *model;
     Strategy strategy;
     Layout layout;

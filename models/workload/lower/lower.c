@@ -354,18 +354,18 @@ static bool check_backend(const Lowering *l, Problems *problems) {
         if (used[i] && !backend_supports(training->backend, needed[i], true, true, &why)) {
             problem_add(problems, training->where, "this job needs %s between GPUs, but %s",
                         collective_op_name(needed[i]), why);
-            job_hint(problems, training->where, "backend = \"nccl\" supports it");
+            job_hint(problems, training->scripted, "backend = \"nccl\" supports it");
         }
     if (training->strategy == STRATEGY_MIRRORED && l->cluster->node_count > 1) {
         problem_add(problems, training->where,
                     "MirroredStrategy is one process on one node, and the cluster has %d nodes",
                     l->cluster->node_count);
-        job_hint(problems, training->where, "use strategy = \"multi-worker-mirrored\"");
+        job_hint(problems, training->scripted, "use strategy = \"multi-worker-mirrored\"");
     }
     if (data_parallel && l->cluster->node_count > 1) {
         problem_add(problems, training->where, "DataParallel is one process on one node, and the cluster has %d nodes",
                     l->cluster->node_count);
-        job_hint(problems, training->where, "use strategy = \"ddp\"");
+        job_hint(problems, training->scripted, "use strategy = \"ddp\"");
     }
     return problems_added(problems) == before;
 }

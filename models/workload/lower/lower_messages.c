@@ -225,9 +225,12 @@ static bool is_too_much(Expander *e) {
                                         "fidelity = \"fluid\", fewer GPUs, or fewer micro-batches",
                                         e->l->training->where, e->problems);
     problem_add(e->problems, e->l->training->where,
-                "fidelity \"%s\": a step of this job is more than %.0f million messages", fidelity_name(e->l),
-                MESSAGES_MOST * 1e-6);
-    job_hint(e->problems, e->l->training->where, "use fidelity = \"fluid\", fewer GPUs, or fewer micro-batches");
+                "fidelity \"%s\": all of this step is %.0f million messages, and at most %.0f million are followed",
+                fidelity_name(e->l), messages * 1e-6, MESSAGES_MOST * 1e-6);
+    job_hint(e->problems, e->l->training->scripted,
+             "use fidelity = \"fluid\", fewer GPUs, or %.0f times fewer micro-batches%s",
+             ceil(messages / MESSAGES_MOST),
+             e->l->may_shorten ? "" : "; lockstep run follows a few of them and repeats those");
     return true;
 }
 
