@@ -302,6 +302,9 @@ TEST(software_facts_go_by_framework_version_and_date) {
     SoftwareQuery split = {.text = unknown, .gpu_year = 2022, .splits_layers = true};
     EXPECT_INT(software_of(arena, &split)->framework, FRAMEWORK_MEGATRON);
     EXPECT_TEXT(software_of(arena, &split)->word, ""); // assumed, not known
+    split.gpu_year = 2024;
+    EXPECT(software_does(software_of(arena, &split), OVERLAPS_GRADIENTS));
+    EXPECT(!software_does(software_of(arena, &split), REDUCES_IN_FP32)); // Megatron-Core's alone
     SoftwareQuery named = {.text = "NeMo 24.07", .gpu_year = 2022}, withheld = named;
     withheld.name_withheld = true;
     EXPECT_INT(software_of(arena, &named)->framework, FRAMEWORK_MEGATRON);
