@@ -48,6 +48,18 @@ TEST(a_measured_run_becomes_a_job_on_a_cluster) {
     arena_close(r.arena);
 }
 
+TEST(software_unknown_by_name_splits_in_all_files_what_it_splits_in_one) {
+#define ROW(layout)                                                                                                    \
+    "a,f,GPT,decoder,24,2048,16,51200,2048,A100-SXM4-80GB,8,1,8,something," layout ",1,8,bf16,none,1.5,\n"
+    Reading r = read_text(HEADER ROW("1,1,8,0"));
+    EXPECT_INT(r.runs.items[0].software->framework, FRAMEWORK_EAGER);
+    EXPECT(measured_runs_read_text(r.arena, r.catalogue, "more.csv", HEADER ROW("2,1,4,0"), &r.runs, r.problems));
+#undef ROW
+    EXPECT_INT(problem_count(r.problems), 0);
+    for (int i = 0; i < 2; i++) EXPECT_INT(r.runs.items[i].software->framework, FRAMEWORK_MEGATRON);
+    arena_close(r.arena);
+}
+
 static const NodeType *node_of_row(const Reading *reading, int row) {
     return reading->runs.items[row].cluster->groups[0].type;
 }
