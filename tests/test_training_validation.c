@@ -349,6 +349,15 @@ TEST(the_date_of_software_is_read_from_dates_containers_and_versions) {
 
 #define IMAGE_COLUMNS                                                                                                  \
     "row_id,family,source,model,model_type,image_size,gpu,n_gpus,framework,micro_batch,precision,iter_time_s,notes\n"
+TEST(what_was_timed_without_an_optimizer_is_predicted_without) {
+#define TIMED(notes) "a,f,x,vgg16,cnn,224,GTX 1080,1,Torch7,16,fp32,1," notes "\n"
+    Reading r = read_text(IMAGE_COLUMNS TIMED("") TIMED("forward and backward only; no optimizer step"));
+#undef TIMED
+    EXPECT_INT(r.runs.items[0].training.optimizer, OPTIMIZER_SGD);
+    EXPECT_INT(r.runs.items[1].training.optimizer, OPTIMIZER_NONE);
+    arena_close(r.arena);
+}
+
 TEST(image_networks_are_what_the_row_means_by_their_name) {
     static const struct {
         const char *row, *model;
