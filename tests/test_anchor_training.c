@@ -112,6 +112,24 @@ TEST(errors_follow_the_normal_formula_and_a_lone_pilot_is_believed) {
     arena_close(c.arena);
 }
 
+// What untuned code takes is one-sided, and the same of another model.
+TEST(a_slow_pilot_of_untuned_code_slows_other_models_as_much_and_a_quick_one_as_any_does) {
+    Case c;
+    case_open(&c);
+    double slow = shared_part(&corrections_when(&c, 1.5, 1)[OTHER_MODEL], 1.5);
+    double quick = shared_part(&corrections_when(&c, 0.7, 1)[OTHER_MODEL], 0.7);
+    for (int i = 0; i < RUN_COUNT; i++) c.runs[i].training.own_code = true;
+    const AnchorCorrection *corrections = corrections_when(&c, 1.5, 1);
+    EXPECT(slow < 0.6);
+    EXPECT(shared_part(&corrections[OTHER_MODEL], 1.5) > 0.9);
+    EXPECT(corrections[OTHER_MODEL].loss > 0);
+    EXPECT_NEAR(corrections[OTHER_PRECISION].factor, 1, 0);
+    EXPECT_NEAR(shared_part(&corrections_when(&c, 0.7, 1)[OTHER_MODEL], 0.7), quick, 1e-12);
+    double open = anchored_sigma(0.2, &c.runs[OTHER_MODEL].training, &corrections[OTHER_MODEL]);
+    EXPECT(open > 0.1 && open <= 0.2); // the loss is gone, what models differ by is not
+    arena_close(c.arena);
+}
+
 TEST(of_several_pilots_the_one_that_others_contradict_counts_less) {
     Case c;
     case_open(&c);

@@ -83,6 +83,29 @@ TEST(tensorflow_reduces_all_gradients_at_once_after_backward) {
     EXPECT_NEAR(steps[0], steps[1], 0);
 }
 
+// A longer backward hides no more of the exchange.
+TEST(cards_without_peer_access_hide_no_gradients) {
+    double longer[2];
+    for (int i = 0; i < 2; i++) {
+        double steps[2];
+        for (int gpus = 1; gpus <= 2; gpus++) {
+            Case c;
+            case_open_on(&c, "rtx4090-8gpu", "eth-100g", gpus, "resnet-50");
+            case_build(&c);
+            c.training.strategy = STRATEGY_DDP;
+            c.training.micro_batch = i ? 256 : 64;
+            c.training.precision = FP16;
+            c.training.framework = FRAMEWORK_TUNED;
+            if (gpus > 1) EXPECT_INT(reductions(&c, SLOT_DP).count, 1);
+            steps[gpus - 1] = simulate(&c, false).step_p50_s;
+            arena_close(c.arena);
+        }
+        longer[i] = steps[1] - steps[0];
+    }
+    EXPECT(longer[0] > 0.005); // 51 MB at less than 10 GB/s
+    EXPECT(longer[1] >= longer[0]);
+}
+
 TEST(without_no_sync_every_micro_batch_reduces) {
     for (int overlap = 0; overlap <= 1; overlap++) {
         Case c;

@@ -45,6 +45,18 @@ TEST(a_measured_run_becomes_a_job_on_a_cluster) {
     arena_close(r.arena);
 }
 
+TEST(software_unknown_by_name_splits_in_all_files_what_it_splits_in_one) {
+#define ROW(layout)                                                                                                    \
+    "a,f,GPT,decoder,24,2048,16,51200,2048,A100-SXM4-80GB,8,1,8,something," layout ",1,8,bf16,none,1.5,\n"
+    Reading r = read_text(HEADER ROW("1,1,8,0"));
+    EXPECT_INT(r.runs.items[0].software->framework, FRAMEWORK_EAGER);
+    EXPECT(measured_runs_read_text(r.arena, r.catalogue, "more.csv", HEADER ROW("2,1,4,0"), &r.runs, r.problems));
+#undef ROW
+    EXPECT_INT(problem_count(r.problems), 0);
+    for (int i = 0; i < 2; i++) EXPECT_INT(r.runs.items[i].software->framework, FRAMEWORK_MEGATRON);
+    arena_close(r.arena);
+}
+
 static const NodeType *node_of_row(const Reading *reading, int row) {
     return reading->runs.items[row].cluster->groups[0].type;
 }
@@ -299,6 +311,9 @@ TEST(software_facts_go_by_framework_version_and_date) {
     SoftwareQuery split = {.text = unknown, .gpu_year = 2022, .splits_layers = true};
     EXPECT_INT(software_of(arena, &split)->framework, FRAMEWORK_MEGATRON);
     EXPECT_TEXT(software_of(arena, &split)->word, ""); // assumed, not known
+    split.gpu_year = 2024;
+    EXPECT(software_does(software_of(arena, &split), OVERLAPS_GRADIENTS));
+    EXPECT(!software_does(software_of(arena, &split), REDUCES_IN_FP32)); // Megatron-Core's alone
     SoftwareQuery named = {.text = "NeMo 24.07", .gpu_year = 2022}, withheld = named;
     withheld.name_withheld = true;
     EXPECT_INT(software_of(arena, &named)->framework, FRAMEWORK_MEGATRON);
@@ -331,6 +346,15 @@ TEST(the_date_of_software_is_read_from_dates_containers_and_versions) {
 
 #define IMAGE_COLUMNS                                                                                                  \
     "row_id,family,source,model,model_type,image_size,gpu,n_gpus,framework,micro_batch,precision,iter_time_s,notes\n"
+TEST(what_was_timed_without_an_optimizer_is_predicted_without) {
+#define TIMED(notes) "a,f,x,vgg16,cnn,224,GTX 1080,1,Torch7,16,fp32,1," notes "\n"
+    Reading r = read_text(IMAGE_COLUMNS TIMED("") TIMED("forward and backward only; no optimizer step"));
+#undef TIMED
+    EXPECT_INT(r.runs.items[0].training.optimizer, OPTIMIZER_SGD);
+    EXPECT_INT(r.runs.items[1].training.optimizer, OPTIMIZER_NONE);
+    arena_close(r.arena);
+}
+
 TEST(image_networks_are_what_the_row_means_by_their_name) {
     static const struct {
         const char *row, *model;

@@ -529,41 +529,39 @@ static bool find_columns(const Csv *csv, int *places, Problems *problems) {
     return problems_added(problems) == before;
 }
 
-static bool above_one(const Csv *csv, int row, const int *places, Column column) {
-    return places[column] >= 0 && strtod(csv_cell(csv, row, places[column]), NULL) > 1;
+static bool above_one(const MeasuredRun *run, Column column) { return strtod(run->cells[column], NULL) > 1; }
+
+static const char *software_in(Arena *arena, const MeasuredRun *run) {
+    return arena_printf(arena, "%s\t%s", run->cells[FAMILY], run->cells[FRAMEWORK_NAME]);
 }
 
-static const char *cell_at(const Csv *csv, int row, const int *places, Column column) {
-    return places[column] < 0 ? "" : csv_cell(csv, row, places[column]);
-}
-
-static const char *software_in(Arena *arena, const Csv *csv, int row, const int *places) {
-    return arena_printf(arena, "%s\t%s", cell_at(csv, row, places, FAMILY), cell_at(csv, row, places, FRAMEWORK_NAME));
-}
-
-// The software of a family with which some run splits a model.
-static const NameIndex *software_that_splits(Arena *arena, const Csv *csv, const int *places) {
+// The software of a family with which some run splits a model, in whatever file, can split it in the others.
+static void share_what_splits(Arena *arena, const Catalogue *catalogue, MeasuredRuns *runs) {
     NameIndex *splits = name_index_create(arena, strcmp);
-    for (int i = 0; i < csv->row_count; i++)
-        if (above_one(csv, i, places, TP) || above_one(csv, i, places, PP))
-            name_index_add(splits, software_in(arena, csv, i, places), i);
-    return splits;
+    for (int i = 0; i < runs->count; i++)
+        if (above_one(&runs->items[i], TP) || above_one(&runs->items[i], PP))
+            name_index_add(splits, software_in(arena, &runs->items[i]), i);
+    for (int i = 0; i < runs->count; i++) {
+        MeasuredRun *run = &runs->items[i];
+        if (run->software_splits || name_index_find(splits, software_in(arena, run)) < 0) continue;
+        run->software_splits = true;
+        *run = measured_run_again(arena, catalogue, run, &(Withheld){.rules = 0});
+    }
 }
 
 static bool read_csv(Arena *arena, const Catalogue *catalogue, const Csv *csv, MeasuredRuns *runs, Problems *problems) {
     int places[COLUMN_COUNT];
     if (!csv || !find_columns(csv, places, problems)) return false;
-    const NameIndex *splits = software_that_splits(arena, csv, places);
     for (int i = 0; i < csv->row_count; i++) {
         MeasuredRun run = {.where = csv_where(csv, i), .rule = ""};
         run.training.where = run.where;
         const char **cells = ARENA_ARRAY(arena, const char *, COLUMN_COUNT);
-        for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = cell_at(csv, i, places, (Column)c);
+        for (int c = 0; c < COLUMN_COUNT; c++) cells[c] = places[c] < 0 ? "" : csv_cell(csv, i, places[c]);
         run.cells = cells;
-        run.software_splits = name_index_find(splits, software_in(arena, csv, i, places)) >= 0;
         read_row(arena, catalogue, &run, &(Withheld){.rules = 0}, problems);
         LIST_PUSH(arena, runs, run);
     }
+    share_what_splits(arena, catalogue, runs);
     return true;
 }
 

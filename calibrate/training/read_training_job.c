@@ -713,13 +713,14 @@ static void say_optimizer(Row *row) {
     bool by_adam = says(row, MODEL_TYPE, "diffusion") || model->dimensions == 1;
     bool sgd = (convolves(model) && !by_adam) || says(row, OPTIMIZER, "sgd");
     bool eight = says(row, OPTIMIZER, "8-bit") || says(row, OPTIMIZER, "8bit");
+    bool steps = !says(row, METRIC_KIND, "forward+backward") && !says(row, NOTES, "no optimizer step");
     say_name(row, "optimizer",
-             says(row, METRIC_KIND, "forward+backward") ? "none"
-             : sgd                                      ? "sgd"
-             : eight                                    ? "adam-8bit"
-             : says(row, OPTIMIZER, "adafactor")        ? "adafactor"
-             : has_own_optimizer(row)                   ? "own"
-                                                        : "adam");
+             !steps                              ? "none"
+             : sgd                               ? "sgd"
+             : eight                             ? "adam-8bit"
+             : says(row, OPTIMIZER, "adafactor") ? "adafactor"
+             : has_own_optimizer(row)            ? "own"
+                                                 : "adam");
 }
 
 void read_layout(Row *row) {

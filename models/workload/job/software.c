@@ -182,6 +182,10 @@ static const Usual usual[] = {
     {false, 0, "pytorch", FUSES_NORMS},
 };
 
+// Megatron-Core's defaults that other software does not share: DDP, FSDP, DeepSpeed, Composer and NeMo reduce gradients
+// in the precision that backward leaves them in.
+#define OWN_OF_MEGATRON_CORE (OVERLAPS_PARAMETERS | REDUCES_IN_FP32)
+
 // ---- Words.
 
 // Whatever the case; "-" and "_" are blanks.
@@ -370,7 +374,7 @@ const Software *software_of(Arena *arena, const SoftwareQuery *query) {
         if (rule->adds || rule->drops || rule->framework != KEPT) software->because = rule->because;
         if (named && !is_property(rule)) software->word = alone(arena, found(text, rule->word));
     }
-    if (!named) software->traits = (software->traits & ~OVERLAPS_PARAMETERS) | known->adds;
+    if (!named) software->traits = (software->traits & ~OWN_OF_MEGATRON_CORE) | known->adds;
     software->reach = named ? reach_of(query->text, year) : NULL;
     software->tuned = found(query->text, named ? TUNED_CODE : TUNED_PROPERTIES) && !found(query->text, OWN_CODE);
     software->images_per_core = software_does(software, HOST_DECODES) ? HOST_DECODING : 0;

@@ -2,7 +2,7 @@
 // weighted by the share of the step that they act on, of a layout's own effect, and of run-to-run noise. The anchors'
 // correction of another step is its conditional expectation (Rasmussen and Williams, Gaussian Processes for Machine
 // Learning, 2006, eq. 2.25). The corrections have the constants' uncertainty unless the anchors contradict it: then
-// it is scaled to the anchors' errors (maximum likelihood).
+// it is scaled to the anchors' errors (maximum likelihood). Untuned code adds a loss that all of a step shares.
 #include "models/workload/step/anchor.h"
 
 #include <math.h>
@@ -65,7 +65,6 @@ static bool same_step(const Anchor *a, const Anchor *b) {
 }
 
 static double covariance(const Anchor *a, const Anchor *b) {
-    if (!anchor_speaks_of(a, b)) return 0;
     const TrainingSpec *first = a->training, *second = b->training;
     double kernels = square(step_constant(KERNELS_OF_GPU));
     if (same_model(first->model, second->model) && first->seq_len == second->seq_len) {
@@ -76,6 +75,25 @@ static double covariance(const Anchor *a, const Anchor *b) {
     return kernels * SHARED(a, b, kernel_causes) + square(step_constant(TRAFFIC_SIGMA)) * SHARED(a, b, traffic_causes) +
            square(step_constant(MEMORY_SIGMA)) * SHARED(a, b, memory_causes) +
            square(step_constant(ATTENTION_SIGMA)) * SHARED(a, b, attention_causes);
+}
+
+static double log_error(const Anchor *anchor) { return log(anchor->measured_s / anchor->step_s); }
+
+// What untuned code takes makes whole steps longer, all of them, and none shorter (step_range.h): known of anchors that
+// are slower than simulated.
+static double variance_of_loss(const Anchors *anchors, int i) {
+    double slower = 0;
+    for (int j = 0; j < anchors->count; j++)
+        if (anchor_speaks_of(&anchors->items[i], &anchors->items[j])) slower += log_error(&anchors->items[j]);
+    return slower > 0 ? square(step_loss_sigma(anchors->items[i].training)) : 0;
+}
+
+// The constants' part, scaled by the anchors, of what an anchor and a step have in common.
+static double common(const Anchors *anchors, int i, const Anchor *step) {
+    const Anchor *anchor = &anchors->items[i];
+    if (!anchor_speaks_of(anchor, step)) return 0;
+    double loss = step->training->own_code ? anchors->loss[i] : 0;
+    return anchors->surprise[i] * (covariance(anchor, step) + loss);
 }
 
 // ---- Solving.
@@ -96,8 +114,6 @@ static void invert(double *matrix, int n) {
     }
 }
 
-static double log_error(const Anchor *anchor) { return log(anchor->measured_s / anchor->step_s); }
-
 // The common part of the anchors' errors: the constants' part, scaled by the anchors, and among runs of one layout
 // its own effect.
 static void weigh(Anchors *anchors, const double *peculiar) {
@@ -105,7 +121,7 @@ static void weigh(Anchors *anchors, const double *peculiar) {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             const Anchor *a = &anchors->items[i], *b = &anchors->items[j];
-            double shared = anchors->surprise[i] * covariance(a, b);
+            double shared = common(anchors, i, b);
             if (i != j && same_layout(a, b)) shared += fmin(peculiar[i], peculiar[j]);
             anchors->inverse[i * n + j] = shared;
         }
@@ -146,11 +162,13 @@ void anchors_solve(Arena *arena, Anchors *anchors) {
     double usual = square(step_constant(PECULIAR_SIGMA)), freedom = step_constant(PECULIAR_FREEDOM);
     double *peculiar = ARENA_ARRAY(arena, double, n);
     anchors->surprise = ARENA_ARRAY(arena, double, n);
+    anchors->loss = ARENA_ARRAY(arena, double, n);
     anchors->weights = ARENA_ARRAY(arena, double, n);
     anchors->inverse = ARENA_ARRAY(arena, double, n *n);
     anchors->heard = ARENA_ARRAY(arena, bool, n);
     for (int i = 0; i < n; i++) {
         anchors->surprise[i] = 1;
+        anchors->loss[i] = variance_of_loss(anchors, i);
         peculiar[i] = usual;
     }
     weigh(anchors, peculiar);
@@ -167,7 +185,7 @@ void anchors_solve(Arena *arena, Anchors *anchors) {
 
 static double shared_with(const Anchors *anchors, int i, const Anchor *step) {
     const Anchor *anchor = &anchors->items[i];
-    double shared = anchors->surprise[i] * covariance(anchor, step);
+    double shared = common(anchors, i, step);
     return same_layout(anchor, step) ? shared + anchors->peculiar[i] : shared;
 }
 
@@ -181,6 +199,7 @@ AnchorCorrection anchors_correct(const Anchors *anchors, const Anchor *step) {
         anchors->heard[i] = true;
         speak++;
         correction.surprise = anchors->surprise[i];
+        correction.loss = step->training->own_code ? anchors->loss[i] : 0;
         correction.measured |= same_step(&anchors->items[i], step);
         expected += anchors->weights[i] * shared;
         for (int j = 0; j < n && shared > 0; j++)
@@ -197,7 +216,7 @@ double anchored_sigma(double sigma, const TrainingSpec *training, const AnchorCo
         return fmin(sigma, hypot(fmax(open, step_constant(PECULIAR_SIGMA)), step_constant(RUN_TO_RUN_SIGMA)));
     double gone = correction->variance_gone;
     if (gone > 0) gone += step_software_variance(training); // known where the same was measured
-    double stays = fmax(square(sigma) - gone, square(fmax(open, step_constant(OTHER_LAYOUT_SIGMA))));
+    double stays = fmax(square(sigma) + correction->loss - gone, square(fmax(open, step_constant(OTHER_LAYOUT_SIGMA))));
     return fmin(sigma, sqrt(stays * correction->surprise));
 }
 

@@ -21,6 +21,7 @@ typedef struct Anchors {
     double otherwise; // factor on steps without a related anchor; 0: none
     // After anchors_solve:
     double *surprise; // [count] factor of their variance over the constants', among similar ones; at least 1
+    double *loss;     // [count] variance of what untuned code takes, shared by all of its steps, if they are slower; 0
     double *peculiar; // [count] variance of each one's own effect
     double *weights;  // of each anchor's log error
     double *inverse;  // [count x count] of the covariance of their errors
@@ -37,6 +38,7 @@ void anchors_solve(Arena *arena, Anchors *anchors);
 typedef struct AnchorCorrection {
     double factor;        // on the simulated step
     double variance_gone; // of its log, that the anchors took away
+    double loss;          // variance of what untuned code takes that was added before; 0
     double surprise;      // by which the variance that stays has to be widened
     bool measured;        // the very step was measured: no more than runs differ from each other stays open
 } AnchorCorrection;
