@@ -201,6 +201,13 @@ TEST(gpu_hours_given_back_are_those_trained_more_less_those_paid_more) {
     }
 }
 
+// 2.29 days of 512 GPUs are not 22,300 GPU-hours unless the spare node is said to be paid for.
+TEST(gpu_hours_say_what_more_spare_nodes_took_of_them) {
+    const Ended *ended =
+        run_wide(command_explain, "explain goodput --gpus 512 --days 30 --spares 0 --model llama-2-70b --runs 60");
+    EXPECT_CONTAINS(ended->out, "on 512 GPUs, less the 5,760 GPU-hours of 1 more spare node");
+}
+
 TEST(where_no_setting_helps_the_words_say_so_and_what_is_lost) {
     Arena *arena = arena_open();
     const Json *answer =

@@ -325,7 +325,7 @@ TEST(an_explained_queue_says_in_words_what_its_tables_have) {
     EXPECT_CONTAINS(ended->out, "under fifo on 64 GPUs");
     EXPECT_CONTAINS(ended->out, "they would fit, and nobody may pass");
     EXPECT_CONTAINS(ended->out, "Change first: the policy ");
-    EXPECT_CONTAINS(ended->out, "--gpus 72 ");
+    EXPECT_CONTAINS(ended->out, "--gpus 64,72 --jobs 2000 ");
 }
 
 // "Change first: … (OPTION). …": asked by itself it has the wait that was promised, to the digit.

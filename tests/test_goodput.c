@@ -144,6 +144,7 @@ TEST(mistakes_in_goodput_are_sentences_with_a_remedy) {
         {"goodput --gpus 8 --days 5 --shape 9", "from 0.2 to 5"},
         {"goodput --gpus 8 --days 5 --node-mtbf 0", "for example --node-mtbf 300d"},
         {"goodput --gpus 9G --days 5", "200,000 nodes"},
+        {"goodput --gpus 64 --days 5 --node 64", "lockstep hw list node"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Ended *ended = run_command(command_goodput, cases[i][0]);
@@ -151,6 +152,8 @@ TEST(mistakes_in_goodput_are_sentences_with_a_remedy) {
         EXPECT_CONTAINS(ended->err, cases[i][1]);
         EXPECT_TEXT(ended->out, "");
     }
+    EXPECT_CONTAINS(run_command(command_goodput, "goodput --gpus 512 --work 30 --by 2026-12-31")->err,
+                    "is not a time such as \"33d\"\n  hint: for example --by 33d");
 }
 
 TEST(a_job_that_can_never_go_on_is_a_no) {
@@ -229,6 +232,16 @@ TEST(a_plan_with_faults_prints_a_wider_range_of_days) {
     EXPECT_INT(ended->code, 4);
     EXPECT_CONTAINS(ended->err, "--spares is of no use while nothing fails");
     arena_close(arena);
+}
+
+TEST(a_plan_says_the_interval_it_planned_and_prints_no_column_of_nothing) {
+    const Ended *ended =
+        run_wide(command_plan, "plan --model gpt2-355m --tokens 300B --global-batch 512 --node dgx-a100 "
+                               "--fabric ib-hdr200 --gpus 64 --tp 1 --pp 1 --micro-batch 8 --price 2 "
+                               "--node-mtbf 30d -v");
+    EXPECT_CONTAINS(ended->out, "checkpoints stop training, one every ");
+    EXPECT(strstr(ended->out, "chance then") == NULL && strstr(ended->out, "  chance\n") == NULL);
+    EXPECT(strstr(ended->out, "> 99 %\n") == NULL || strstr(ended->out, "Fits in memory"));
 }
 
 TEST(goodput_draws_the_life_of_its_median_as_a_calendar) {

@@ -21,20 +21,20 @@ static const Json *json_of(Arena *arena, const char *line) {
 }
 
 TEST(the_screen_shows_policies_side_by_side) {
-    const char *line = "queue --gpus 16 --node dgx-a100 --sizes 1:0.5,8:0.5 --durations fixed:1h --load 0.8 --jobs 500 "
+    const char *line = "queue --gpus 16 --node dgx-a100 --sizes 1:0.5,8:0.5 --durations fixed:1h --load 0.8 --jobs 500 --warm-up 0.1 "
                        "--policy fifo,easy --seeds 1 -v";
     const char *const says[] = {
-        "500 jobs on 16 GPUs (2 dgx-a100-80gb).\n\n",
-        "policy  wait mean    ± 90 %     p50     p95     max   waited  slowdown  in use",
-        "fifo        7.1 h    3.51 h  6.98 h    13 h  14.7 h  100.0 %      8.10  78.7 %",
-        "easy       1.23 h  22.2 min  1.03 h  3.25 h  4.88 h   80.0 %      2.23  80.1 %",
+        "500 jobs on 16 GPUs (2 x dgx-a100-80gb).\n\n",
+        "policy  wait mean  ± 90 %     p50     p95     max   waited  slowdown  in use",
+        "fifo        7.1 h  3.51 h  6.98 h    13 h  14.7 h  100.0 %      8.10  78.7 %",
+        "easy       1.23 h  0.37 h  1.03 h  3.25 h  4.88 h   80.0 %      2.23  80.1 %",
         "Waiting time (p95) by GPUs of the job\npolicy   1 GPU  8, a node\nfifo    12.9 h       13 h\n"
         "easy    2.31 h      3.6 h\n",
         "Against fifo, on the same jobs\npolicy  wait mean  ± 90 %      p95  ± 90 %  in use  ± 90 %\n"
         "easy      -5.86 h  3.57 h  -5.79 h  3.14 h   2.4 %   6.3 %  shorter wait\n",
         "! a job is as fast wherever it runs: --model NAME simulates its step on what it gets\n",
         "--warm-up 0.24 leaves them out\n",
-        "! the mean wait under fifo is 7.1 h ± 3.51 h (90 %): to within 5 % it takes about 4.9e+04 jobs a run\n",
+        "! the mean wait under fifo is 7.10 ± 3.51 h (90 %): to within 5 % it takes about 49,000 jobs a run\n",
         "mean_gpus        4.500 GPUs  assumed\n    as asked\n",
     };
     const Ended *ended = run_wide(command_queue, line);
@@ -44,7 +44,7 @@ TEST(the_screen_shows_policies_side_by_side) {
 
 TEST(json_has_a_row_for_each_policy_and_class) {
     Arena *arena = arena_open();
-    const Json *json = json_of(arena, "queue --gpus 64 --load 0.9 --jobs 800 --seeds 2 --json");
+    const Json *json = json_of(arena, "queue --gpus 64 --load 0.9 --jobs 800 --seeds 2 --warm-up 0.1 --json");
     const Json *policies = json_get(json, "policies"), *classes = json_get(json, "classes");
     EXPECT(policies && policies->count == 8 && classes && classes->count >= 8 * 3);
     for (int i = 0; policies && i < policies->count; i++) {
@@ -154,6 +154,7 @@ TEST(mistakes_are_sentences_with_a_remedy) {
         {"queue --gpus 512 --load 0.9 --mix filly", 4, "no mix of jobs is called \"filly\"",
          "did you mean \"philly\"?"},
         {"queue --gpus 8 --load 0.9 --sizes 64", 4, "a job wants 64 GPUs, and the cluster has 8", "as many"},
+        {"queue --gpus 64 --load 0.9 --sizes 1:0.7,8:0.2", 4, "sum to 0.9", "1:0.7,8:0.3"},
         {"queue --gpus 64 --load 0.9 --sizes 0:1", 4, "\"0:1\" says no sizes of jobs", "1:0.7"},
         {"queue --gpus 64 --load 0.9 --durations weibull:1h", 4, "says no durations", "lognormal:10min:2h"},
         {"queue --gpus 64 --load 0.9 --durations lognormal:2h:1h", 4, "says no durations", "MEDIAN:MEAN"},
@@ -162,6 +163,7 @@ TEST(mistakes_are_sentences_with_a_remedy) {
         {"queue --gpus 64 --load 0.9 --repair 1h", 4, "--repair is of no use while nothing fails", "--rates"},
         {"queue --gpus 64 --load 0.9 --wait-p95 1h", 4, "of no use without --find-gpus", "--find-gpus"},
         {"queue --find-gpus --jobs-per-hour 3", 4, "--find-gpus needs a goal", "--wait-p95 1h"},
+        {"queue --find-gpus --wait-p95 1h", 4, "how many jobs come?", "example --jobs-per-hour 20"},
         {"queue --find-gpus --wait-p95 1h --wait-p50 1s --jobs-per-hour 3", 4, "two goals", "--wait-p95"},
         {"queue --find-gpus --wait-p95 1h --load 0.5", 4, "a load is a share of the GPUs there are", "--jobs-per-hour"},
         {"queue --find-gpus --gpus 8 --wait-p95 1h --jobs-per-hour 3", 2, "--find-gpus asks for what --gpus says", ""},

@@ -227,8 +227,56 @@ TEST(a_wait_that_can_be_known_is_known_as_well_as_asked) {
 TEST(more_work_than_the_gpus_can_do_is_said_with_what_it_leads_to) {
     const Ended *ended = run_command(command_queue, "queue --gpus 512 --load 1.2 --policy easy --jobs 3000 --plain");
     // 20 % of 512 GPUs for 24 h; after a week the work of 1.4 days waits.
-    EXPECT_CONTAINS(ended->out, "120 % of what 512 GPUs can do comes: every day the queue grows by 2.46e+03 GPU-hours");
+    EXPECT_CONTAINS(ended->out, "120 % of what 512 GPUs can do comes: every day the queue grows by 2,500 GPU-hours");
     EXPECT_CONTAINS(ended->out, "after a week jobs wait about 33.6 h");
+}
+
+static const Json *first_row(Arena *arena, const char *line, const char *table) {
+    const Ended *ended = run_command(command_queue, line);
+    return &json_get(json_read_text(arena, "out", ended->out, strlen(ended->out), problems_create(arena)), table)
+                ->items[0];
+}
+
+// As help says, also of so many jobs: the same as with the cut that MSER-5 finds, and easy is not said to fall behind.
+TEST(the_beginning_is_cut_from_a_run_of_given_length_and_from_the_sizes_that_are_sought) {
+    Arena *arena = arena_open();
+    const char *line = "queue --gpus 696 --mix gavel --jobs-per-hour 20 --policy easy --jobs 10000 --seeds 4";
+    double wait = json_get(first_row(arena, arena_printf(arena, "%s --json", line), "policies"), "wait_p95_s")->number;
+    const char *uncut = arena_printf(arena, "%s --warm-up 0.1 --json", line);
+    EXPECT(wait > 1.1 * json_get(first_row(arena, uncut, "policies"), "wait_p95_s")->number);
+    const Ended *ended = run_command(command_queue, arena_printf(arena, "%s -v --plain", line));
+    EXPECT(strstr(ended->out, "find an emptier cluster") == NULL);
+    EXPECT(strstr(ended->out, "cannot keep up") == NULL);
+    const char *sought =
+        "queue --find-gpus --wait-p95 1h --mix gavel --jobs-per-hour 20 --seeds 4 --most-gpus 704 --json";
+    const Ended *found = run_command(command_queue, sought);
+    const Json *sizes =
+        json_get(json_read_text(arena, "out", found->out, strlen(found->out), problems_create(arena)), "sizes");
+    for (int i = 0; i < sizes->count; i++) {
+        const Json *row = &sizes->items[i];
+        EXPECT(fabs(json_get(row, "load")->number * json_get(row, "gpus")->number - 620) < 20);
+        if (json_get(row, "gpus")->number == 696) EXPECT(json_get(row, "utilisation")->number > 0.88);
+    }
+    arena_close(arena);
+}
+
+TEST(a_quota_below_what_its_user_sends_is_named_and_no_longer_run_is_asked_for) {
+    const Ended *ended =
+        run_command(command_queue, "queue --gpus 512 --load 0.9 --policy easy --jobs 4000 --quota 1:64 --plain");
+    EXPECT_CONTAINS(ended->out, "the quota of user 1 holds back more than it lets run");
+    EXPECT_CONTAINS(ended->out, "may hold 64");
+    EXPECT(strstr(ended->out, "too short to say") == NULL);
+    ended = run_command(command_queue, "queue --gpus 512 --load 0.5 --policy easy --quota 1:256 --jobs 2000 --plain");
+    EXPECT(strstr(ended->out, "the quota of") == NULL);
+}
+
+TEST(what_a_row_says_is_in_one_unit_and_counts_have_separators) {
+    const Ended *ended = run_wide(command_queue, "queue --gpus 1026 --load 0.95 --policy easy --jobs 3000 -v");
+    EXPECT_CONTAINS(ended->out, "3,000 jobs of the mix gavel on 1,032 GPUs (129 x dgx-h100)");
+    EXPECT_CONTAINS(ended->out, "1,026 GPUs are 1,032 in whole nodes of 8");
+    EXPECT_CONTAINS(ended->out, "Means of 5 runs, of each one's p50 and p95 too");
+    EXPECT(strstr(ended->out, "20.00") == NULL && strstr(ended->out, "e+0") == NULL);
+    EXPECT_CONTAINS(ended->out, "16.8 h");
 }
 
 TEST(a_length_that_is_given_and_sought_at_once_is_refused) {

@@ -213,7 +213,8 @@ static const char *drop_columns(const Page *page, const AnswerTable *table, cons
 static bool is_filled(const AnswerTable *table, int column) {
     for (int r = 0; r < answer_row_count(table); r++) {
         const AnswerValue *value = &table->cells.items[r * table->column_count + column];
-        if (value->unit != AS_NOTHING && !(value->unit == AS_TEXT && (!value->text || !*value->text))) return true;
+        bool is_empty = value->text ? !*value->text : value->unit == AS_TEXT;
+        if (value->unit != AS_NOTHING && !is_empty) return true;
     }
     return false;
 }

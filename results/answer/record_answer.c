@@ -95,20 +95,24 @@ static AnswerUnit unit_of(RecordUnit unit) {
     return units[unit];
 }
 
-// Durations: three significant digits; hours and days from an hour on.
-static const char *span_text(Arena *arena, double seconds) {
+// Durations: three significant digits, in the unit of `like`; hours and days from an hour on.
+static const char *span_text(Arena *arena, double seconds, double like) {
+    static const TextUnit units[] = {{1, "s"}, {60, "min"}, {3600, "h"}, {86400, "d"}};
+    int unit = 0;
     if (!isfinite(seconds)) return NULL;
-    if (seconds != 0 && fabs(seconds) < 1) return text_time(arena, seconds);
-    if (fabs(seconds) < 60) return arena_printf(arena, "%.3g s", seconds);
-    if (fabs(seconds) < 3600) return arena_printf(arena, "%.3g min", seconds / 60);
-    return fabs(seconds) < 86400 ? arena_printf(arena, "%.3g h", seconds / 3600)
-                                 : arena_printf(arena, "%.3g d", seconds / 86400);
+    if (seconds != 0 && fabs(like) < 1) return text_time(arena, seconds);
+    while (unit + 1 < COUNT_OF(units) && fabs(like) >= units[unit + 1].scale) unit++;
+    double value = seconds / units[unit].scale;
+    return arena_printf(arena, fabs(value) < 999.5 ? "%.3g %s" : "%.0f %s", value, units[unit].name);
 }
 
+// What follows a ± is in the unit of what comes before it.
 static AnswerValue value_of(Arena *arena, const RecordColumn *column, const RecordCell *cell) {
     if (column->unit == RECORD_TEXT) return answer_of_text(cell->text);
+    bool is_half = column->title && strncmp(column->title, "±", strlen("±")) == 0;
+    double like = is_half && fabs(cell[-1].number) >= 1 ? cell[-1].number : cell->number;
     return answer_shown(unit_of(column->unit), cell->number,
-                        column->unit == RECORD_SECONDS ? span_text(arena, cell->number) : NULL);
+                        column->unit == RECORD_SECONDS ? span_text(arena, cell->number, like) : NULL);
 }
 
 static void record_table(Answer *answer, Arena *arena, const RecordTable *table) {
@@ -287,7 +291,12 @@ static int kind_rank(const Assumption *assumption) {
 }
 
 static const char *text_of(Arena *arena, const Assumption *assumption) {
-    const char *text = assumption->text ? assumption->text : text_figures(arena, assumption->value, 4);
+    bool is_time = assumption->unit && strcmp(assumption->unit, "s") == 0,
+         is_whole = assumption->value == floor(assumption->value);
+    if (!assumption->text && is_time) return quantity_text(arena, assumption->value, QUANTITY_TIME);
+    const char *text = assumption->text ? assumption->text
+                       : is_whole       ? text_count(arena, assumption->value, true)
+                                        : text_figures(arena, assumption->value, 4);
     bool says_unit = !assumption->unit || !*assumption->unit || strstr(text, assumption->unit);
     return says_unit ? text : arena_printf(arena, "%s %s", text, assumption->unit);
 }

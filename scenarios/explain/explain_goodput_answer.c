@@ -87,6 +87,17 @@ static const char *mostly_lost(const GoodputFound *found) {
     return list;
 }
 
+// What GPU-hours of a calendar are those of training less.
+static const char *less_spares(const GoodputFound *found, const LifeThen *then) {
+    const GoodputAsked *asked = found->asked;
+    int more = then->spares - asked->spec.spares;
+    if (more <= 0) return "";
+    double paid = 24 * found->now->days.p50 * asked->node->gpu_count * more;
+    return arena_printf(found->arena, " on %s GPUs, less the %s of %d more spare node%s",
+                        text_count(found->arena, (double)asked->spec.nodes * asked->node->gpu_count, true),
+                        gpu_hours_text(found->arena, paid), more, more == 1 ? "" : "s");
+}
+
 static void add_first(Answer *answer, const GoodputFound *found) {
     Arena *arena = found->arena;
     const WhatIf *first = whatif_first(&found->trials, false);
@@ -117,9 +128,9 @@ static void add_first(Answer *answer, const GoodputFound *found) {
     answer_fact(
         answer, "gpu_hours", has_work(found) ? "Saved" : "Given back",
         answer_shown(AS_COUNT, first->life->gpu_hours.mean, gpu_hours_text(arena, first->life->gpu_hours.mean)));
-    answer_note(answer, "%s%s%s%s", text_days(arena, first->life->hours.mean / 24),
+    answer_note(answer, "%s%s%s%s%s", text_days(arena, first->life->hours.mean / 24),
                 has_work(found) ? " sooner" : arena_printf(arena, " of %s", text_days(arena, found->now->days.p50)),
-                *worth ? "; " : "", worth);
+                less_spares(found, first->life), *worth ? "; " : "", worth);
     answer_close(answer);
 }
 

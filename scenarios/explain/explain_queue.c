@@ -67,7 +67,8 @@ static void add_run(Waited *waited, const QueueRun *run, const QueueMeasures *me
     waited->failures += run->node_failures;
 }
 
-static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool keeps_causes) {
+// demand[jobs] or NULL: sum over seeds.
+static Waited wait_cut_so(const QueueFound *all, const QueueStudy *study, bool keeps_causes, double *demand) {
     Waited waited = {.samples = ARENA_ARRAY(all->arena, QueueSample, study->seeds + QUEUE_BATCHES)};
     for (int s = 0; s < study->seeds && !watch_is_over(); s++) {
         Arena *own = arena_open();
@@ -77,6 +78,7 @@ static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool ke
         QueueRun run = queue_run(own, &spec, jobs);
         QueueMeasures measures = queue_measure(own, &spec, jobs, &run);
         add_run(&waited, &run, &measures, 1.0 / study->seeds);
+        if (demand) queue_add_demand(jobs, &run, demand);
         waited.load += queue_offered_load(&spec, jobs) / study->seeds;
         if (keeps_causes && !run.stopped) add_causes(all, &waited, jobs, &run);
         if (study->seeds == 1)
@@ -87,6 +89,19 @@ static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool ke
         watch_goes_on(1);
     }
     if (keeps_causes) finish_causes(&waited);
+    return waited;
+}
+
+// With the beginning cut as lockstep queue does it.
+static Waited wait_under(const QueueFound *all, const QueueStudy *study, bool keeps_causes) {
+    int jobs = queue_study_job_count(study);
+    Arena *arena = arena_open();
+    double *demand = ARENA_ARRAY(arena, double, jobs);
+    QueueStudy cut = *study;
+    Waited waited = wait_cut_so(all, study, keeps_causes, demand);
+    if (queue_cut_beginning(&cut, queue_warm_up(demand, jobs))) waited = wait_cut_so(all, &cut, keeps_causes, NULL);
+    waited.warm_up = cut.spec.warm_up;
+    arena_close(arena);
     return waited;
 }
 
@@ -162,6 +177,14 @@ static const struct {
 } larger[] = {
     {"gpus", "a tenth more GPUs", 0.1}, {"gpus-node", "a node more", 0}, {"gpus-fifth", "a fifth more GPUs", 0.2}};
 
+// A load is of the first of several sizes, and these are as many jobs.
+static const char *option_of_gpus(const QueueFound *all, int gpus) {
+    const QueueStudy *now = all->study;
+    if (!(now->load > 0)) return arena_printf(all->arena, "--gpus %d", gpus);
+    return arena_printf(all->arena, "--gpus %d,%d --jobs %d", now->spec.nodes * now->spec.gpus_per_node, gpus,
+                        now->demand.jobs);
+}
+
 static void try_gpus(QueueFound *all) {
     int now = all->study->spec.nodes, tenth = 0;
     for (size_t i = 0; i < sizeof larger / sizeof *larger; i++) {
@@ -170,12 +193,13 @@ static void try_gpus(QueueFound *all) {
         if (study.spec.nodes == tenth) continue;
         if (i == 0) tenth = study.spec.nodes;
         int gpus = study.spec.nodes * study.spec.gpus_per_node;
+        if (study.load > 0) study.spec.warm_up = all->now.warm_up; // both sizes in one command
         try_study(
             all, &study,
             (Move){.kind = MOVE_RESOURCE,
                    .name = larger[i].name,
                    .title = arena_printf(all->arena, "%s (%s)", larger[i].title, text_count(all->arena, gpus, true)),
-                   .option = arena_printf(all->arena, "--gpus %d", gpus)});
+                   .option = option_of_gpus(all, gpus)});
     }
 }
 

@@ -7,7 +7,7 @@
 
 // Of many seeds, or of batches of one run's jobs.
 typedef struct Waited {
-    double mean_s, p95_s, max_s, in_use, goodput, waited_share, load;
+    double mean_s, p95_s, max_s, in_use, goodput, waited_share, load, warm_up;
     double causes_s[QUEUE_WAIT_CAUSE_COUNT]; // of the mean job; they sum to mean_s
     double class_jobs[QUEUE_CLASS_COUNT], class_s[QUEUE_CLASS_COUNT][QUEUE_WAIT_CAUSE_COUNT]; // sums over jobs
     QueueSample *samples;

@@ -436,7 +436,7 @@ static void add_median(Answer *answer, const PlanStudy *plan, const PlanRow *row
     bool priced = plan_is_priced(row);
     const char *cost = priced ? arena_printf(arena, " and %s", plan_money(plan, chance->cost.p50)) : "";
     answer_say(answer, "As planned",
-               "failures at their mean rate, all else that is not known at its middle. Chances and ranges are of %s "
+               "failures as in the median run, all else that is not known at its middle. Chances and ranges are of %s "
                "drawn futures, the same for all plans (standard error %.1f %% at most), whose median is %s%s: a step "
                "may be slower by more than it may be quicker, and a price is drawn between the least and the most that "
                "is asked",

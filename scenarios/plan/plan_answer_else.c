@@ -310,7 +310,8 @@ static void add_shifts(Answer *answer, const PlanStudy *plan) {
         ANSWER_ROW(answer, shift->title, index_value(shift->plan->chosen), index_value(shift->plan->best),
                    then_text(plan, shift->plan->chosen, "none is sure enough"), plan_days_value(plan, shift->then),
                    plan_money_value(plan, shift->cost),
-                   answer_shown(AS_SHARE, shift->plan->both, plan_percent(plan->arena, shift->plan->both)));
+                   answer_shown(AS_SHARE, shift->plan->both,
+                                plan_has_wishes(plan->request) ? plan_percent(plan->arena, shift->plan->both) : ""));
     }
 }
 

@@ -195,5 +195,6 @@ PlanStorage plan_storage(Arena *arena, const PlanRequest *request, const PlanRow
                          .units = storage.units,
                          .billed = billed_units(cluster, &row->training, &storage),
                          .per_hour = storage_per_hour(cluster, &row->training, &storage),
+                         .checkpoint = job_life_spec(arena, request->catalogue, cluster, &row->training).checkpoint,
                          .lacks = lack_of(arena, &paid, cluster, row, &storage)};
 }

@@ -49,9 +49,10 @@ const char *plan_terms_name(const PlanRequest *request, const PlanRow *row);
 typedef struct PlanStorage {
     const StorageType *unit; // NULL: checkpoints are not counted
     int units;
-    double billed;     // of these: all that the user asks for, else the share of the GPUs that they are sized for
-    double per_hour;   // 0: unknown, or paid elsewhere
-    const char *lacks; // a sentence: it is too slow for the cluster; or NULL
+    double billed;   // of these: all that the user asks for, else the share of the GPUs that they are sized for
+    double per_hour; // 0: unknown, or paid elsewhere
+    CheckpointPlan checkpoint; // that is written to it, as planned
+    const char *lacks;         // a sentence: it is too slow for the cluster; or NULL
 } PlanStorage;
 
 PlanStorage plan_storage(Arena *arena, const PlanRequest *request, const PlanRow *row);

@@ -83,8 +83,10 @@ static const char *const mode_words[CHECKPOINT_MODE_COUNT] = {
 
 static const char *planned_text(const Settings *settings, const Setting *planned) {
     int spares = plan_spares(&planned->faults, settings->row->point.node_count);
-    return arena_printf(settings->arena, "as planned: %s, %s", spares_text(settings->arena, spares),
-                        mode_words[planned->checkpoint.mode]);
+    CheckpointPlan plan = plan_storage(settings->arena, settings->request, settings->row).checkpoint;
+    return arena_printf(settings->arena, "as planned: %s, %s, one every %s", spares_text(settings->arena, spares),
+                        mode_words[planned->checkpoint.mode],
+                        quantity_text(settings->arena, plan.every_s, QUANTITY_TIME));
 }
 
 // Better: cheaper, or faster where the price is unknown or the plan does not ask for the least cost; with date and

@@ -59,7 +59,7 @@ const OptionSpec goodput_rows[] = {
     SPAN("spot-wait", "mean time until another node is given; default 30min"),
     {"spot-batch", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "nodes taken together; default 1"},
     {"elastic", OPTION_TEXT, "MIN:MAX", .of = OF_QUESTION, .help = "replicas: runs on with MIN to MAX of them"},
-    {"by", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "of calendar, by which --work is to be done: the chance is told", .quantity = QUANTITY_TIME},
+    {"by", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "of calendar, by which --work is to be done: the chance is told", .quantity = QUANTITY_TIME, .usual = "33d"},
     {"best", OPTION_FLAG, .of = OF_QUESTION, .help = "spares, interval and storage chosen together, by what the work then costs"},
     {"confidence", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},

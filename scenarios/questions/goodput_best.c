@@ -88,8 +88,9 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
                             ? arena_printf(asked->arena, "%.2f", wish->node_price / asked->node->gpu_count)
                             : quote_text(asked->arena, &quote);
     const LifeSpec *spec = &asked->spec;
-    answer_say(answer, "Job", "%d GPUs in %d x %s; %s%s%s", asked->gpus, spec->nodes, asked->node->name,
-               span(asked, spec->horizon_s + spec->work_s), spec->work_s > 0 ? " of training to do" : " of calendar",
+    answer_say(answer, "Job", "%s GPUs in %d x %s; %s%s%s", text_count(asked->arena, asked->gpus, true), spec->nodes,
+               asked->node->name, span(asked, spec->horizon_s + spec->work_s),
+               spec->work_s > 0 ? " of training to do" : " of calendar",
                wish->by_s > 0 ? arena_printf(asked->arena, ", by %s", span(asked, wish->by_s)) : "");
     answer_say(answer, "Checkpoint", "%s, %s", checkpoint_mode_names[wish->mode],
                text_bytes(asked->arena, asked->bytes));

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "results/answer/record_answer.h"
+#include "sim/base/text.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
 #include "sim/system/pieces.h"
@@ -86,7 +87,8 @@ static bool set_rate(QueueStudy *study, Problems *problems) {
     if (study->load > 0) {
         if (study->find) {
             problem_add(problems, study->where, "a load is a share of the GPUs there are, and these are asked for");
-            return problem_hint(problems, "say how many jobs come: --jobs-per-hour N, per_hour = N");
+            return problem_hint(problems, "say how many jobs come: %s",
+                                study->where.file ? "per_hour = 20" : "--jobs-per-hour 20");
         }
         demand->per_second = 1;
         demand->per_second = study->load * study->spec.nodes * study->spec.gpus_per_node / demand_gpus(demand);
@@ -98,8 +100,9 @@ static bool set_rate(QueueStudy *study, Problems *problems) {
     }
     if (demand->per_second > 0) return true;
     problem_add(problems, study->where, "how many jobs come?");
-    return problem_hint(problems, study->find ? "--jobs-per-hour N, per_hour = N"
-                                              : "--load 0.9 or --jobs-per-hour N; load = 0.9 or per_hour = N");
+    const char *rate = study->where.file ? "per_hour = 20" : "--jobs-per-hour 20";
+    if (study->find) return problem_hint(problems, "for example %s", rate);
+    return problem_hint(problems, "for example %s or %s", study->where.file ? "load = 0.9" : "--load 0.9", rate);
 }
 
 bool queue_study_ready(QueueStudy *study, Problems *problems) {
@@ -111,6 +114,7 @@ bool queue_study_ready(QueueStudy *study, Problems *problems) {
     bool resampled = study->find && study->trace && queue_trace_days(study->trace->jobs) >= 2;
     if (!drawn && !study->spec.faults && !resampled) study->seeds = 1; // nothing differs between seeds
     if (study->goal.chance == 0) study->goal.chance = QUEUE_USUAL_CHANCE;
+    study->goal.cuts_beginning = drawn && !study->warm_up_said;
     if (!study->find && !queue_job_fits(&study->spec, most)) {
         problem_add(problems, study->where, "a job wants %d GPUs, and the cluster has %d", most,
                     study->spec.nodes * study->spec.gpus_per_node);
@@ -143,7 +147,8 @@ static bool is_allowed(const QueueStudy *study, Problems *problems) {
     Arena *arena = arena_open();
     int jobs = queue_study_job_count(study);
     QueueSpec spec = queue_study_spec(study, 0, 0);
-    const char *what = arena_printf(arena, "a queue of %d jobs", jobs), *remedy = "fewer jobs, or nodes";
+    const char *what = arena_printf(arena, "a queue of %s jobs", text_count(arena, jobs, true)),
+               *remedy = "fewer jobs, or nodes";
     bool allowed = watch_allows(0, queue_memory(&spec, jobs), what, remedy, study->where, problems);
     if (allowed && !study->find)
         allowed = watch_allows(queue_events(&spec, queue_study_jobs(arena, study, 0)), 0, what,

@@ -5,6 +5,7 @@
 
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/digest.h"
+#include "sim/base/text.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
@@ -140,8 +141,9 @@ static void *answer_of(const void *context, Arena *arena, int64_t item) {
     PolicyAnswer *answer = ARENA_NEW(arena, PolicyAnswer);
     *answer = (PolicyAnswer){.policy = study->policies[policy], .digest = DIGEST_START};
     answer->gpus = (double)queue_study_spec(study, policy, 0).nodes * study->spec.gpus_per_node;
-    answer->name = study->nodes[policy] > 0 ? arena_printf(arena, "%s, %.0f GPUs", answer->policy->name, answer->gpus)
-                                            : answer->policy->name;
+    answer->name = study->nodes[policy] > 0
+                       ? arena_printf(arena, "%s, %s GPUs", answer->policy->name, text_count(arena, answer->gpus, true))
+                       : answer->policy->name;
     answer->samples = ARENA_ARRAY(arena, QueueSample, study->seeds > QUEUE_BATCHES ? study->seeds : QUEUE_BATCHES);
     Arena *own = arena_open();
     double *demand = ARENA_ARRAY(own, double, queue_study_job_count(study));
@@ -232,13 +234,28 @@ static bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *ans
     return could;
 }
 
+// Of the policies under which the queue settles: of the others no cut is an end of the beginning.
 static WarmUp longest_warm_up(const QueueStudy *study, const PolicyAnswer *answers) {
     WarmUp longest = {0, true};
-    for (int p = 0; p < study->policy_count; p++) {
-        if (answers[p].warm_up.cut > longest.cut) longest.cut = answers[p].warm_up.cut;
-        longest.settled = longest.settled && answers[p].warm_up.settled;
-    }
+    for (int p = 0; p < study->policy_count; p++)
+        if (answers[p].warm_up.settled && answers[p].warm_up.cut > longest.cut) longest = answers[p].warm_up;
     return longest;
+}
+
+// "96,000,000": to two figures, for what is known to no more.
+static const char *rounded_text(Arena *arena, double count) {
+    double step = count > 100 ? pow(10, floor(log10(count)) - 1) : 1;
+    return text_count(arena, round(count / step) * step, true);
+}
+
+// "14.9 ± 14.8 min": both in the unit of the larger.
+static const char *with_half(Arena *arena, double seconds, double half) {
+    static const TextUnit units[] = {{1, "s"}, {60, "min"}, {3600, "h"}, {86400, "days"}};
+    int i = 0;
+    while (i < 3 && fmax(seconds, half) >= units[i + 1].scale) i++;
+    TextUnit unit = units[i];
+    return arena_printf(arena, "%s ± %s %s", text_figures(arena, seconds / unit.scale, 3),
+                        text_figures(arena, half / unit.scale, 3), unit.name);
 }
 
 // ---- More work than the cluster can do. Who comes after a time t finds work for load * t, of which t is done.
@@ -248,12 +265,44 @@ static const char *overload(Arena *arena, const QueueStudy *study, const PolicyA
     double gpus = (double)study->spec.nodes * study->spec.gpus_per_node;
     if (load < 1) return NULL;
     double jobs_per_day = answer->days > 0 ? queue_study_job_count(study) / answer->days : 0;
+    return arena_printf(arena,
+                        "%.0f %% of what %s GPUs can do comes: every day the queue grows by %s GPU-hours, about %s "
+                        "jobs, and after a week jobs wait about %s; figures here grow with the length of the run",
+                        100 * load, text_count(arena, gpus, true), rounded_text(arena, (load - 1) * gpus * 24),
+                        rounded_text(arena, jobs_per_day * (1 - 1 / load)),
+                        quantity_text(arena, (load - 1) * 7 * 86400, QUANTITY_TIME));
+}
+
+// The group whose jobs are the most of what it may hold at once, where they are more: no length of the run helps them.
+static const char *held_by_quota(Arena *arena, const QueueStudy *study) {
+    if (!study->spec.quotas) return NULL;
+    Arena *own = arena_open();
+    const QueueJobs *jobs = queue_study_jobs(own, study, 0);
+    int groups = queue_study_groups(study), worst = 0, count = 0;
+    double *gpus = ARENA_ARRAY(own, double, groups);
+    double span = (double)(jobs->items[jobs->count - 1].arrival - jobs->items[0].arrival);
+    for (int i = 0; i < jobs->count && span > 0; i++)
+        gpus[jobs->items[i].group] += (double)jobs->items[i].work * queue_job_width(&jobs->items[i]) / span;
+    for (int g = 0; g < groups; g++) {
+        count += gpus[g] > study->spec.quotas[g];
+        if (gpus[g] / study->spec.quotas[g] > gpus[worst] / study->spec.quotas[worst]) worst = g;
+    }
+    double most = gpus[worst];
+    arena_close(own);
+    if (count == 0) return NULL;
     return arena_printf(
         arena,
-        "%.0f %% of what %.0f GPUs can do comes: every day the queue grows by %.3g GPU-hours, about %.3g "
-        "jobs, and after a week jobs wait about %s; figures here grow with the length of the run",
-        100 * load, gpus, (load - 1) * gpus * 24, jobs_per_day * (1 - 1 / load),
-        quantity_text(arena, (load - 1) * 7 * 86400, QUANTITY_TIME));
+        "the quota of %s holds back more than it lets run: its jobs want %.0f GPUs in the mean and may "
+        "hold %d%s, so that its queue and the waits here grow with the length of the run; raise --quota",
+        queue_group_name(arena, study, worst), most, study->spec.quotas[worst],
+        count > 1 ? arena_printf(arena, " (and so with %d more)", count - 1) : "");
+}
+
+static bool is_held_by_quota(const QueueStudy *study) {
+    Arena *arena = arena_open();
+    bool is_held = held_by_quota(arena, study) != NULL;
+    arena_close(arena);
+    return is_held;
 }
 
 // ---- Too short.
@@ -301,14 +350,14 @@ static const char *beginning(Arena *arena, const QueueStudy *study, const Policy
     if (cut <= counted + 1) return NULL;
     return arena_printf(
         arena,
-        "the first %d jobs find an emptier cluster than those after them (MSER-5), and %d of them count: "
+        "the first %s jobs find an emptier cluster than those after them (MSER-5), and %s of them count: "
         "--warm-up %.2g leaves them out",
-        cut, cut - counted, fmin(0.9, (double)cut / jobs + 0.005));
+        text_count(arena, cut, true), text_count(arena, cut - counted, true), fmin(0.9, (double)cut / jobs + 0.005));
 }
 
 // What a policy leaves undone although all GPUs together could do it.
 static bool falls_behind(const QueueStudy *study, const PolicyAnswer *answer) {
-    double offered = is_drawn(study) ? demand_gpus(&study->demand) / answer->gpus : 0;
+    double offered = is_drawn(study) ? fmin(demand_gpus(&study->demand) / answer->gpus, answer->load) : 0;
     return answer->utilisation + answer->in_use_half + 0.01 < offered;
 }
 
@@ -326,20 +375,20 @@ static const char *imprecise(Arena *arena, const QueueStudy *study, const Policy
     QueueFigure figure = QUEUE_WAIT_MEAN;
     double excess = queue_worst_excess(study, answers, &policy, &figure);
     if (answers[0].sample_count < 2)
-        return arena_printf(arena, "%d jobs are too few for an interval: how sure the figures are is not known", jobs);
+        return arena_printf(arena, "%s jobs are too few for an interval: how sure the figures are is not known",
+                            text_count(arena, jobs, true));
     if (!(excess > 1)) return NULL;
     const char *what = figure_words[figure], *name = answers[policy].name;
     double half = answers[policy].of[figure].half, mean = queue_figure(&answers[policy], figure);
     const char *known = figure == QUEUE_FAIRNESS || figure == QUEUE_IN_USE
                             ? arena_printf(arena, "%.2g ± %.2g", mean, half)
-                            : arena_printf(arena, "%s ± %s", quantity_text(arena, mean, QUANTITY_TIME),
-                                           quantity_text(arena, half, QUANTITY_TIME));
+                            : with_half(arena, mean, half);
     if (!is_drawn(study))
-        return arena_printf(
-            arena, "%s under %s is %s (90 %%): known to within %.0f %% it would take about %.2g times the jobs", what,
-            name, known, 100 * study->precision, excess * excess);
+        return arena_printf(arena,
+                            "%s under %s is %s (90 %%): known to within %.0f %% it would take about %s times the jobs",
+                            what, name, known, 100 * study->precision, rounded_text(arena, excess * excess));
     return arena_printf(arena, "%s under %s is %s (90 %%): to within %.0f %% it takes about %s jobs a run%s", what,
-                        name, known, 100 * study->precision, arena_printf(arena, "%.2g", excess * excess * jobs),
+                        name, known, 100 * study->precision, rounded_text(arena, excess * excess * jobs),
                         study->lengthens ? "; --within P allows longer runs" : "");
 }
 
@@ -351,10 +400,15 @@ static bool no_job_waits(const QueueStudy *study, const PolicyAnswer *answers) {
 
 void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes) {
     const char *over = overload(arena, study, &answers[0]);
-    const char *filling = over ? NULL : still_filling(arena, study, answers);
-    const char *doubts[] = {over, filling, over || filling ? NULL : beginning(arena, study, answers),
-                            over || filling ? NULL : behind(arena, study, answers),
-                            over || filling ? NULL : imprecise(arena, study, answers)};
+    const char *held = held_by_quota(arena, study);
+    const char *filling = over || held ? NULL : still_filling(arena, study, answers);
+    bool grows = over || held || filling;
+    const char *doubts[] = {over,
+                            held,
+                            filling,
+                            grows ? NULL : beginning(arena, study, answers),
+                            grows ? NULL : behind(arena, study, answers),
+                            grows ? NULL : imprecise(arena, study, answers)};
     for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
         if (doubts[i]) add(arena, notes, doubts[i]);
     if (no_job_waits(study, answers)) add(arena, notes, "no job waits: this run cannot tell one policy from another");
@@ -410,6 +464,14 @@ RecordTable queue_differences(Arena *arena, const QueueStudy *study, const Polic
 #define LONGEST_LENGTHENED 400000 // jobs of one run
 #define USUAL_WARM_UP 0.1
 
+bool queue_cut_beginning(QueueStudy *study, WarmUp warm_up) {
+    if (!is_drawn(study) || study->warm_up_said || !warm_up.settled ||
+        warm_up.cut <= study->spec.warm_up * study->demand.jobs + 1)
+        return false;
+    study->spec.warm_up = fmin(0.5, ((double)warm_up.cut + 0.5) / study->demand.jobs);
+    return true;
+}
+
 // The next length, false when this one is good enough or the next would be too much. Intervals shrink with the root of
 // the length.
 static bool lengthen(QueueStudy *study, const PolicyAnswer *answers, double *spent) {
@@ -419,16 +481,13 @@ static bool lengthen(QueueStudy *study, const PolicyAnswer *answers, double *spe
            excess = queue_worst_excess(study, answers, &policy, &figure);
     WarmUp warm_up = longest_warm_up(study, answers);
     *spent += runs * study->demand.jobs;
-    if (answers[0].load >= 1) return false;
-    if (excess <= 1 && !queue_still_filling(study, answers)) { // long enough: does all that counts count?
-        bool counts = study->warm_up_said || warm_up.cut <= study->spec.warm_up * study->demand.jobs + 1;
-        study->spec.warm_up = fmin(0.5, ((double)warm_up.cut + 0.5) / study->demand.jobs);
-        return !counts;
-    }
+    if (!study->lengthens || answers[0].load >= 1 || is_held_by_quota(study) ||
+        (excess <= 1 && !queue_still_filling(study, answers)))
+        return queue_cut_beginning(study, warm_up); // long enough: does all that counts count?
     double growth = fmin(fmax(1.2 * excess * excess, 2), MOST_GROWTH);
     growth = fmin(growth, (study->most_runs - *spent) / runs / study->demand.jobs);
     growth = fmin(growth, (double)LONGEST_LENGTHENED / study->demand.jobs);
-    if (growth < LEAST_GROWTH) return false;
+    if (growth < LEAST_GROWTH) return queue_cut_beginning(study, warm_up);
     int longer = (int)(growth * study->demand.jobs);
     if (!study->warm_up_said)
         study->spec.warm_up = fmin(0.5, fmax(USUAL_WARM_UP, ((double)warm_up.cut + 0.5) / longer));
@@ -460,7 +519,7 @@ const Record *queue_answers(Arena *arena, const QueueStudy *asked, const QueueSt
     if (finished == 0) return NULL;
     const char *stopped = cut_short(arena, finished, study->policy_count);
     study->policy_count = finished;
-    for (double spent = 0; !stopped && study->lengthens;) {
+    for (double spent = 0; !stopped && is_drawn(study);) {
         *last = *study;
         if (!lengthen(study, round.answers, &spent)) break;
         Round longer = {0};

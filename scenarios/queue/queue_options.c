@@ -8,6 +8,7 @@
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
+#include "sim/base/text.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 
@@ -19,6 +20,11 @@ static const char *group_name(Arena *arena, const QueueStudy *study, int group) 
     if (study->trace) return study->trace->jobs->group_names[group];
     if (study->list) return study->list->user_names[group];
     return arena_printf(arena, "%d", group + 1); // drawn jobs: the k-th user
+}
+
+const char *queue_group_name(Arena *arena, const QueueStudy *study, int group) {
+    const char *name = group_name(arena, study, group);
+    return study->trace || study->list ? name : arena_printf(arena, "user %s", name);
 }
 
 int queue_study_groups(const QueueStudy *study) {
@@ -307,6 +313,18 @@ static void read_other_sizes(QueueStudy *study, const Options *options, Problems
     if (counts.count > 1 && problem_count(problems) == 0) queue_add_sizes(study, nodes, counts.count, problems);
 }
 
+// Nodes are whole: 510 GPUs are 512 in nodes of 8.
+static void note_whole_nodes(Arena *arena, QueueStudy *study, double gpus) {
+    int per_node = study->spec.gpus_per_node;
+    double whole = (double)nodes_for(gpus, per_node) * per_node;
+    if (whole == gpus) return;
+    const char **notes = ARENA_ARRAY(arena, const char *, study->note_count + 1);
+    for (int i = 0; i < study->note_count; i++) notes[i] = study->notes[i];
+    notes[study->note_count++] = arena_printf(arena, "%s GPUs are %s in whole nodes of %d, which the cluster has",
+                                              text_count(arena, gpus, true), text_count(arena, whole, true), per_node);
+    study->notes = notes;
+}
+
 static Machines read_machines(Arena *arena, QueueStudy *study, const Options *options, Problems *problems) {
     Machines machines = {.cluster = ARENA_NEW(arena, ClusterSpec)};
     machines.catalogue = catalogue_with_profile(arena, option_text(options, "profile", NULL), problems);
@@ -334,6 +352,7 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
         gpus == 0)
         complain(problems, "--gpus 0: no job could ever start", "for example --gpus 512");
     if (gpus > (int64_t)MOST_NODES * per_node) complain(problems, "these are more than 200,000 nodes", "fewer GPUs");
+    for (int i = 0; i < counts.count; i++) note_whole_nodes(arena, study, counts.items[i]);
     return machines;
 }
 

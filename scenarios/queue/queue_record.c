@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/digest.h"
+#include "sim/base/text.h"
 
 #define BINS 240
 
@@ -156,7 +157,9 @@ static RecordTable policy_table(Arena *arena, const QueueStudy *study, const Pol
         *cell++ = (RecordCell){answers[p].name, NAN};
         for (int i = 0; i < FIGURES; i++) *cell++ = (RecordCell){NULL, figure_at(&answers[p], &policy_figures[i])};
     }
-    return (RecordTable){"policies", "", column, columns, cells, study->policy_count, NULL};
+    const char *means =
+        study->seeds > 1 ? arena_printf(arena, "Means of %d runs, of each one's p50 and p95 too", study->seeds) : "";
+    return (RecordTable){"policies", means, column, columns, cells, study->policy_count, NULL};
 }
 
 // Displayed table: one column per size class.
@@ -359,7 +362,7 @@ static void assume_machines(Arena *arena, Words *words, const QueueStudy *study)
     if (!study->find)
         assume(arena, words,
                number("warm_up", spec->warm_up, "", "assumed",
-                      study->warm_up_said || !study->lengthens
+                      study->warm_up_said || study->trace || study->list
                           ? "part of the jobs that come first, not counted"
                           : "part of the jobs that come first, not counted: MSER-5, at least 0.1"));
     if (faults || spec->checkpoint_every_s > 0)
@@ -399,14 +402,15 @@ static void note_all(Arena *arena, Words *words, const QueueStudy *study) {
 static const char *title_of_study(Arena *arena, const QueueStudy *study) {
     const QueueSpec *spec = &study->spec;
     if (study->title) return study->title;
-    const char *jobs = study->trace ? arena_printf(arena, "%d jobs of a trace", study->trace->jobs->count)
-                       : study->list
-                           ? arena_printf(arena, "%d jobs", study->list->count)
-                           : arena_printf(arena, "%d jobs%s%s", study->demand.jobs, study->mix ? " of the mix " : "",
-                                          study->mix ? study->mix->name : "");
+    const char *jobs = arena_printf(arena, "%s jobs%s%s", text_count(arena, queue_study_job_count(study), true),
+                                    study->trace ? " of a trace"
+                                    : study->mix ? " of the mix "
+                                                 : "",
+                                    study->mix ? study->mix->name : "");
     if (study->find) return arena_printf(arena, "How many GPUs for %s", jobs);
     const char *others = study->nodes[0] > 0 ? " and other sizes" : "";
-    return arena_printf(arena, "%s on %d GPUs (%d %s)%s", jobs, spec->nodes * spec->gpus_per_node, spec->nodes,
+    return arena_printf(arena, "%s on %s GPUs (%d x %s)%s", jobs,
+                        text_count(arena, (double)spec->nodes * spec->gpus_per_node, true), spec->nodes,
                         study->node_name, others);
 }
 
@@ -503,11 +507,11 @@ static RecordTable answer_table(Arena *arena, const QueueStudy *study, const Que
 
 static RecordTable tries_table(Arena *arena, const QueueStudy *study, const QueueSizing *sizes) {
     static const RecordColumn columns[] = {
-        {"policy", "policy", RECORD_TEXT},        {"gpus", "GPUs", RECORD_COUNT},
-        {"nodes", "nodes", RECORD_COUNT},         {"wait_s", "wait", RECORD_SECONDS},
-        {"low_s", "from", RECORD_SECONDS},        {"high_s", "to (90 %)", RECORD_SECONDS},
-        {"utilisation", "in use", RECORD_SHARE},  {"chance", "chance", RECORD_SHARE},
-        {"meets", "meets the goal", RECORD_TEXT},
+        {"policy", "policy", RECORD_TEXT},  {"gpus", "GPUs", RECORD_COUNT},
+        {"nodes", "nodes", RECORD_COUNT},   {"wait_s", "wait", RECORD_SECONDS},
+        {"low_s", "from", RECORD_SECONDS},  {"high_s", "to (90 %)", RECORD_SECONDS},
+        {"load", "load", RECORD_SHARE},     {"utilisation", "in use", RECORD_SHARE},
+        {"chance", "chance", RECORD_SHARE}, {"meets", "meets the goal", RECORD_TEXT},
     };
     int count = (int)(sizeof columns / sizeof *columns), rows = 0;
     for (int p = 0; p < study->policy_count; p++) rows += sizes[p].try_count;
@@ -523,6 +527,7 @@ static RecordTable tries_table(Arena *arena, const QueueStudy *study, const Queu
             *cell++ = (RecordCell){NULL, one->wait_s};
             *cell++ = (RecordCell){NULL, one->low_s};
             *cell++ = (RecordCell){NULL, one->high_s};
+            *cell++ = (RecordCell){NULL, one->load};
             *cell++ = (RecordCell){NULL, one->utilisation};
             *cell++ = (RecordCell){NULL, study->seeds > 1 ? one->chance : NAN};
             *cell++ = (RecordCell){as_asked ? "yes" : in_the_mean ? "in the mean" : "no", NAN};
@@ -539,13 +544,14 @@ static const Recommendation *recommend(Arena *arena, const QueueStudy *study, co
     const char *what = study->goal.quantile < 0 ? "the mean" : arena_printf(arena, "%g %%", 100 * study->goal.quantile);
     if (best >= 0) {
         recommendation->choice =
-            arena_printf(arena, "%d GPUs under %s", sizes[best].likely_nodes * study->spec.gpus_per_node,
+            arena_printf(arena, "%s GPUs under %s",
+                         text_count(arena, (double)sizes[best].likely_nodes * study->spec.gpus_per_node, true),
                          study->policies[best]->name);
-        recommendation->chance =
-            arena_printf(arena, "%s of the waits %s within %g min with a chance of %.0f %%%s", what,
-                         study->goal.quantile < 0 ? "is" : "are", study->goal.wait_s / 60,
-                         100 * chance_of(&sizes[best], sizes[best].likely_nodes),
-                         study->trace ? ", if the next such time is like the trace, day by day" : "");
+        recommendation->chance = arena_printf(
+            arena, "%s of the waits %s within %s with a chance of %.0f %%%s", what,
+            study->goal.quantile < 0 ? "is" : "are", quantity_text(arena, study->goal.wait_s, QUANTITY_TIME),
+            100 * chance_of(&sizes[best], sizes[best].likely_nodes),
+            study->trace ? ", if the next such time is like the trace, day by day" : "");
     } else if (study->seeds > 1) {
         recommendation->chance = arena_printf(
             arena, "no size was found with a chance of %.0f %%: more --seeds show more, or raise --most-gpus",

@@ -57,6 +57,9 @@ bool queue_weights_from_text(const char *text, Where where, QueueWeights *weight
 // Every policy at every size, the first size first.
 bool queue_add_sizes(QueueStudy *study, const int *nodes, int count, Problems *problems);
 int queue_largest_job(const QueueStudy *study); // GPUs
+// Of drawn jobs that come before the end of the beginning none counts, unless the user said how many. True: that is
+// more than before, and has to be run again.
+bool queue_cut_beginning(QueueStudy *study, WarmUp warm_up);
 bool queue_add_policy(QueueStudy *study, const char *name, Where where, Problems *problems);
 
 // ---- Results about a shared cluster, before they become a record.
@@ -109,6 +112,7 @@ RecordTable queue_differences(Arena *arena, const QueueStudy *study, const Polic
 const QueueJobs *queue_study_jobs(Arena *arena, const QueueStudy *study, int seed);
 QueueSpec queue_study_spec(const QueueStudy *study, int policy, int seed);
 int queue_study_groups(const QueueStudy *study);
+const char *queue_group_name(Arena *arena, const QueueStudy *study, int group); // "research", "user 3"
 const QueueJobs *queue_prepare(Arena *arena, const QueueStudy *study,
                                const QueueJobs *jobs); // elastic, sliced, grouped
 int queue_study_job_count(const QueueStudy *study);

@@ -177,6 +177,10 @@ static void refuse_number(const Reader *reader, const OptionSpec *spec, const ch
                           const char *why) {
     Arena *arena = reader->arena;
     const char *bare = bare_number(arena, text, kind, spec->usual), *what = quantity_describe(kind);
+    if (spec->usual && !strstr(why, what))
+        what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, spec->usual);
+    else if (spec->usual)
+        why = what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, spec->usual);
     problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text, what);
     const char *word = option_word_quoted(arena, bare ? bare : example_of(arena, spec, kind));
     if (!bare && !strstr(why, what))

@@ -211,7 +211,8 @@ bool problem_hint_near(Problems *problems, const char *given, const char *const 
     Arena *arena = problems->arena;
     const char **family = ARENA_ARRAY(arena, const char *, name_count + 1), *near = NULL;
     int count = names_begun(given, names, name_count, family);
-    if (count <= 1) near = nearest_name(given, names, name_count);
+    bool is_number = given[strspn(given, "0123456789.")] == '\0'; // no name misspelt
+    if (count <= 1 && !is_number) near = nearest_name(given, names, name_count);
     if (near) count = 0;
     if (count > FAMILY_LISTED)
         problem_hint(problems, "names that begin so: %s, …", list_names(arena, family, FAMILY_LISTED, "", ", "));

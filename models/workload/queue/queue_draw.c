@@ -121,6 +121,8 @@ static bool bad_sizes(const char *text, Where where, Problems *problems) {
     return problem_hint(problems, "GPUs and shares, at most %d of them, such as 1:0.7,2:0.2,8:0.1", MOST_SIZES);
 }
 
+#define SHARES_OFF 0.005 // of their sum, by rounding
+
 bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems) {
     const char *at = text;
     double sum = 0;
@@ -141,6 +143,10 @@ bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *prob
         if (*end == '\0') break;
         if (*end != ',') return bad_sizes(text, where, problems);
         at = end + 1;
+    }
+    if (fabs(sum - 1) > SHARES_OFF && sum != sizes->count) {
+        problem_add(problems, where, "the shares of \"%.60s\" sum to %g", text, sum);
+        return problem_hint(problems, "shares of all jobs sum to 1, such as 1:0.7,8:0.3");
     }
     for (int i = 0; i < sizes->count; i++) sizes->items[i].share /= sum;
     return true;

@@ -163,9 +163,12 @@ typedef struct Search {
     LIST_OF(QueueTry) tries;
 } Search;
 
-static double figure_of(Arena *arena, const Search *search, const QueueSpec *spec, int seed, double *utilisation) {
+// demand[jobs]: sum over seeds.
+static double figure_of(Arena *arena, const Search *search, const QueueSpec *spec, int seed, double *utilisation,
+                        double *demand) {
     const QueueJobs *jobs = search->jobs[seed];
     QueueRun run = queue_run(arena, spec, jobs);
+    if (demand) queue_add_demand(jobs, &run, demand);
     double *waits = ARENA_ARRAY(arena, double, jobs->count - run.first), sum = 0;
     for (int i = run.first; i < jobs->count; i++) {
         waits[i - run.first] =
@@ -177,9 +180,8 @@ static double figure_of(Arena *arena, const Search *search, const QueueSpec *spe
     return search->goal->quantile < 0 ? sum / count : quantile(arena, waits, count, search->goal->quantile);
 }
 
-static QueueTry try_nodes(Search *search, int nodes) {
-    for (int i = 0; i < search->tries.count; i++)
-        if (search->tries.items[i].nodes == nodes) return search->tries.items[i];
+// The figures with the first `warm_up` of the jobs left out.
+static QueueTry try_cut(Search *search, int nodes, double warm_up, double *demand) {
     QueueTry result = {.nodes = nodes};
     double sum = 0, squares = 0, met = 0;
     for (int s = 0; s < search->seeds && !watch_stopped(); s++) {
@@ -187,7 +189,9 @@ static QueueTry try_nodes(Search *search, int nodes) {
         QueueSpec spec = *search->spec;
         spec.nodes = nodes;
         spec.seed = search->spec->seed + (uint64_t)s;
-        double wait = figure_of(arena, search, &spec, s, &result.utilisation);
+        spec.warm_up = warm_up;
+        double wait = figure_of(arena, search, &spec, s, &result.utilisation, demand);
+        result.load += queue_offered_load(&spec, search->jobs[s]) / search->seeds;
         sum += wait;
         met += wait <= search->goal->wait_s;
         squares += wait * wait;
@@ -200,6 +204,21 @@ static QueueTry try_nodes(Search *search, int nodes) {
     result.low_s = fmax(0, mean - half);
     result.high_s = mean + half;
     if (search->seeds < 2) result.low_s = result.high_s = NAN;
+    return result;
+}
+
+static QueueTry try_nodes(Search *search, int nodes) {
+    for (int i = 0; i < search->tries.count; i++)
+        if (search->tries.items[i].nodes == nodes) return search->tries.items[i];
+    Arena *arena = arena_open();
+    int jobs = search->jobs[0]->count;
+    double *demand = search->goal->cuts_beginning ? ARENA_ARRAY(arena, double, jobs) : NULL;
+    double warm_up = search->spec->warm_up;
+    QueueTry result = try_cut(search, nodes, warm_up, demand);
+    WarmUp beginning = demand ? queue_warm_up(demand, jobs) : (WarmUp){0};
+    arena_close(arena);
+    if (beginning.settled && beginning.cut > warm_up * jobs + 1)
+        result = try_cut(search, nodes, fmin(0.5, (beginning.cut + 0.5) / jobs), NULL);
     LIST_PUSH(search->arena, &search->tries, result);
     return result;
 }

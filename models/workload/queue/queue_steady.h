@@ -67,6 +67,7 @@ typedef struct QueueGoal {
     double wait_s;
     double chance; // of a run to meet it; 0: QUEUE_USUAL_CHANCE
     int most_nodes;
+    bool cuts_beginning; // of each size by MSER-5, where that is more than the spec's warm-up
 } QueueGoal;
 
 #define QUEUE_USUAL_CHANCE 0.9
@@ -76,6 +77,7 @@ typedef struct QueueTry { // one number of nodes under all seeds
     double wait_s;        // the goal's figure, mean over seeds
     double low_s, high_s; // 90 % interval of that mean (Student); NAN with one seed
     double utilisation;
+    double load;   // work that comes over what these nodes can do
     double chance; // that a run meets the goal: (runs that do + 1/2) / (runs + 1), Jeffreys' estimate
 } QueueTry;
 
