@@ -15,7 +15,7 @@ TEST(the_upgrade_of_the_students_is_forty_one_thousand_rupees_on_the_screen) {
                       "--node-price 0 --switch-price 17000 --nic-price 8000 --cable-price 0 --interest 0 --residual 0"
                       " --maintenance 0 -v" TODAY);
     static const char *const lines[] = {
-        "\nCluster   3 x rtx3060-workstation, 3 GPUs, eth-5g\n",
+        "\nCluster   3 x rtx3060-workstation, 3 GPUs, eth-5g, fat tree\n",
         "\nRate      1 USD = 96.0853 INR on 2026-09-29\n",
         "\nCapital   41.0 k INR, 13.7 k INR a GPU; of its yearly cost 0.00 INR is interest\n",
         "\npart      count        each      in all     a year\n"
@@ -38,7 +38,7 @@ TEST(owning_is_set_beside_every_price_for_such_gpus) {
     const Ended *ended =
         run_command(command_cost, "cost --node dgx-h100 --nodes 16 --fabric ib-ndr400 --own --years 4" TODAY);
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "16 x dgx-h100, 128 GPUs, ib-ndr400\n");
+    EXPECT_CONTAINS(ended->out, "16 x dgx-h100, 128 GPUs, ib-ndr400, rail-optimised fat tree\n");
     EXPECT_CONTAINS(ended->out, "owning cheaper     paid back in\n");
     EXPECT_CONTAINS(ended->out, "\nreserved_3y  azure-h100-3y "); // on other machines, but the same GPUs
     EXPECT(!strstr(ended->out, "\naws-p5 "));
@@ -144,12 +144,12 @@ TEST(mistakes_on_the_line_of_cost_end_with_a_remedy) {
         {"--node dgx-h100 --own --node-price 3,4", "two prices are given for every node", "dgx-h100=", 4},
         {"--node dgx-h100 --own --site nosuch", "no site is called \"nosuch\"", "hw list site", 4},
         {"--node dgx-h100 --own --currency XYZ", "no rate is known from USD to \"XYZ\"", "hw list currency", 4},
-        {"--node dgx-b200 --own", "nobody says what dgx-b200 costs to buy", "node_price", 4},
+        {"--node dgx-b200 --own", "no list has what dgx-b200 costs to buy", "--node-price 400k", 4},
         {"--node aws-p5.48xlarge --book nosuch", "no price is called \"nosuch\"", "hw list price", 4},
         {"--node aws-p5.48xlarge --book vast-4090", "is of RTX4090, and aws-p5.48xlarge has H100", "such GPUs", 4},
         {"--node dgx-h100 --provider runpod --storage 1TB", "runpod-h100 does not say what storage costs", "leave", 4},
         {"--node dgx-h100 --price 2 --egress 1TB", "a price that is stated does not say what egress", "leave", 4},
-        {"--node aws-p5.48xlarge --provider nosuch", "no on demand price for aws-p5.48xlarge at nosuch", "aws-p5", 4},
+        {"--node aws-p5.48xlarge --provider nosuch", "--provider: no provider is called \"nosuch\"", "hw list price", 4},
         {"--node aws-p5.48xlarge --terms weekly", "--terms cannot be \"weekly\"", "reserved_1y", 2},
         {"--node aws-p5.48xlarge --price 2 --terms spot", "either stated (--price) or of the price book", "leave", 4},
         {"--node aws-p5.48xlarge --currency XYZ", "no rate is known from USD to \"XYZ\"", "hw list currency", 4},
@@ -180,7 +180,7 @@ TEST(mistakes_in_price_and_own_of_a_scenario_stand_at_their_line) {
     } cases[] = {
         {"price = { book = \"nosuch\" }", "no price is called \"nosuch\""},
         {"price = { book = \"aws-p5\", gpu_hour = 2 }", "either stated (gpu_hour) or of the price book (book)"},
-        {"price = { terms = \"spot\", provider = \"lambda\" }", "no spot price for dgx-h100 at lambda"},
+        {"price = { terms = \"spot\", provider = \"lambda\" }", "no price of dgx-h100, spot at lambda"},
         {"price = { terms = \"weekly\" }", "terms"},
         {"own = { site = \"nosuch\" }", "no site is called \"nosuch\""},
         {"own = { currency = \"EUR\" }, price = { gpu_hour = 2, currency = \"USD\" }", "in \"EUR\" and price in"},

@@ -133,7 +133,7 @@ TEST(impossible_pairs_of_provider_node_and_network_are_refused_with_what_there_i
          "aws rents H100-SXM5-80GB as aws-p5.48xlarge on efa-100, not on ib-ndr400", "--node aws-p5.48xlarge"},
         {"--node aws-p5.48xlarge --provider gcp", "is a machine of aws, and the provider asked for is gcp",
          "--node gcp-"},
-        {"--node dgx-h100 --provider vast", "no on demand price for dgx-h100 at vast", "it has"},
+        {"--node dgx-h100 --provider vast", "no price of dgx-h100, on demand at vast", "it has"},
         {"--node dgx-h100 --price dgx-h200=3", "a price is given of dgx-h200", "leave it out"},
         {"--node dgx-h100 --price 0", "\"0\" is no price of a GPU-hour", "such as 2.49"},
         {"--node dgx-h100 --price 2,3", "two prices are given for every node", "dgx-h100=2.49"},

@@ -136,6 +136,8 @@ TEST(figures_are_written_for_people) {
     EXPECT_TEXT(text_count(arena, 8, true), "8");
     EXPECT_TEXT(text_money(arena, 32.77, "USD"), "$32.77");
     EXPECT_TEXT(text_money(arena, 1430000, "USD"), "$1.43 M");
+    EXPECT_TEXT(text_money(arena, 999600, "USD"), "$1.00 M");
+    EXPECT_TEXT(text_money(arena, 999400, "USD"), "$999 k");
     EXPECT_TEXT(text_money(arena, 3120, "CHF"), "3,120 CHF");
     EXPECT_TEXT(text_money(arena, 23910, "EUR"), "€23.9 k");
     EXPECT_TEXT(text_money(arena, NAN, "USD"), "–");

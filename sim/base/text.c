@@ -239,7 +239,8 @@ static const struct { const char *code, *sign; } currencies[] = {{"USD", "$"}, {
 
 static const char *amount_text(Arena *arena, double amount) {
     static const TextUnit units[] = {{1, ""}, {1e4, " k"}, {1e6, " M"}, {1e9, " B"}};
-    TextUnit unit = fitting_unit(units, COUNT_OF(units), amount);
+    bool rounds_up = amount >= 999.5e3 && amount < 1e6; // $1.00 M, not $1000 k
+    TextUnit unit = fitting_unit(units, COUNT_OF(units), rounds_up ? 1e6 : amount);
     if (unit.scale == 1 && amount >= 999.995) return group_thousands(arena, arena_printf(arena, "%.0f", amount));
     if (unit.scale == 1) return arena_printf(arena, amount < 0.095 && amount > 0 ? "%.2g" : "%.2f", amount);
     if (unit.scale == 1e4) unit.scale = 1e3; // thousands from ten of them on

@@ -177,7 +177,9 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         if (!is_stated && offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
             refuse_book(spec->rent, group, gpu, problems);
         bool wished = spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->terms >= 0);
-        if (!is_stated && quotes[g].count == 0 && wished)
+        bool elsewhere = group->type->provider && spec->rent && spec->rent->provider &&
+                         !same_part_name(group->type->provider, spec->rent->provider);
+        if (!is_stated && quotes[g].count == 0 && wished && !elsewhere)
             refuse_offer(arena, money->catalogue, group, spec->rent, problems);
         if (!is_stated) check_provider(arena, cluster, money, group, problems);
         if (!is_in_currency(&quotes[g], spec, problems)) return;

@@ -260,9 +260,8 @@ void rent_from_options(Arena *arena, const Catalogue *catalogue, const Options *
                        Problems *problems) {
     int terms = option_given(options, "terms") ? option_choice(options, "terms", 0) : -1;
     const char *provider = option_text(options, "provider", NULL);
-    int before = problems_added(problems);
     read_providers(arena, catalogue, "provider", provider, problems);
-    if (problems_added(problems) == before) read_rent(arena, catalogue, options, provider, terms, spec, problems);
+    read_rent(arena, catalogue, options, provider, terms, spec, problems);
 }
 
 // ---- Several providers and terms compared.
