@@ -185,7 +185,7 @@ static void add_figures(Answer *answer, const GoodputAsked *asked, const LifeStu
     answer_note(answer, "with slow nodes and missing replicas counted as training");
     answer_median(answer, "days", asked->spec.work_s > 0 ? "Done after" : NULL, AS_DAYS, answer_range_of(&study->days));
     goodput_date(answer, asked, study);
-    answer_range(answer, "unplanned_stops", "Stops", AS_COUNT, answer_range_of(&study->stops));
+    answer_range(answer, "unplanned_stops", "Stops", AS_NUMBER, answer_range_of(&study->stops));
     answer_note(answer, "unplanned%s",
                 study->mttf_s > 0 ? arena_printf(asked->arena, ", one in %s", span(asked, study->mttf_s)) : "");
     if (study->mttf_s > 0) answer_number(answer, "mttf_s", NULL, AS_SECONDS, study->mttf_s);
@@ -209,7 +209,7 @@ static void add_causes(Answer *answer, const LifeStudy *study) {
     for (int i = 0; i < LIFE_CAUSE_COUNT; i++) {
         if (!(study->stops_mean[i] > 0)) continue;
         ANSWER_CELLS(answer, life_cause_name(i), life_cause_title(i), answer_of(AS_BOOL, i >= LIFE_UNPLANNED_COUNT),
-                     answer_of(AS_COUNT, study->stops_mean[i]), answer_of(AS_SHARE, study->lost_share[i]));
+                     answer_of(AS_NUMBER, study->stops_mean[i]), answer_of(AS_SHARE, study->lost_share[i]));
     }
     answer_close(answer);
 }

@@ -352,7 +352,7 @@ static Machines read_machines(Arena *arena, QueueStudy *study, const Options *op
         gpus == 0)
         complain(problems, "--gpus 0: no job could ever start", "for example --gpus 512");
     if (gpus > (int64_t)MOST_NODES * per_node) complain(problems, "these are more than 200,000 nodes", "fewer GPUs");
-    for (int i = 0; i < counts.count; i++) note_whole_nodes(arena, study, counts.items[i]);
+    if (gpus > 0) note_whole_nodes(arena, study, gpus);
     return machines;
 }
 

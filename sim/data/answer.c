@@ -319,6 +319,8 @@ const char *answer_value_text(Arena *arena, const Answer *answer, AnswerValue va
 
 // "80.1 to 92.3 %": a common unit is printed once.
 const char *answer_range_text(Arena *arena, const Answer *answer, AnswerUnit unit, double low, double high) {
+    bool whole = unit == AS_NUMBER && low == floor(low) && high == floor(high); // "1 to 14"
+    if (whole) unit = AS_COUNT;
     const char *from = answer_value_text(arena, answer, answer_of(unit, low));
     const char *to = answer_value_text(arena, answer, answer_of(unit, high));
     const char *from_unit = strchr(from, ' '), *to_unit = strchr(to, ' ');

@@ -200,7 +200,11 @@ const NodeType *node_from_text(Arena *arena, const Catalogue *catalogue, const c
 void node_gpu_needs_a_file(const Options *options, bool from_file, Problems *problems) {
     if (from_file || !option_given(options, "gpu")) return;
     problem_add(problems, command_line, "--gpu says which GPUs a node's file shows, and --node is no file");
-    problem_hint(problems, "leave it out, or name a node that has them (lockstep hw list node)");
+    const char *gpu = option_text(options, "gpu", "");
+    if (gpu[strspn(gpu, "0123456789")] == '\0')
+        problem_hint(problems, "how many GPUs there are: --gpus %s", gpu);
+    else
+        problem_hint(problems, "leave it out, or name a node that has them (lockstep hw list node)");
 }
 
 const NodeType *node_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, const char *usual,

@@ -117,7 +117,7 @@ const char *storage_lack_text(Arena *arena, const StorageLack *lack, const Stora
     if (!(lack->needed > 0)) return NULL;
     return arena_printf(arena,
                         "The storage is slow for so many nodes: a checkpoint takes %s at %s, and with these failures "
-                        "at least %.0f %%\n  of the time goes to checkpoints and work done twice;\n  %s.",
+                        "at least %.0f %% of the time goes to checkpoints and work done twice; %s.",
                         quantity_text(arena, lack->write_s, QUANTITY_TIME),
                         quantity_text(arena, lack->bytes_per_second, QUANTITY_BANDWIDTH), 100 * lack->loss,
                         remedy_text(arena, lack, unit));
