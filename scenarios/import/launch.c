@@ -617,6 +617,7 @@ void launch_choose(Reading *r) {
     take_configs(r, &best->own);
     take_neox(r, best);
     r->machines.where = best->where;
+    if (best->launcher->machines && visible_gpus(r) > 0) r->machines.per_node = visible_gpus(r);
     if (best->launcher->machines) best->launcher->machines(r, best);
     bool configures = strcmp(best->launcher->title, "accelerate") == 0; // its own options are a configuration's
     for (int i = 0; i < best->own.count && !configures; i++)

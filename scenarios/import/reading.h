@@ -79,6 +79,7 @@ typedef struct Reading {
     const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
     SaidList groups;         // of these the ones that were such a choice
     const char *below;       // in which part of a configuration a file stands; or NULL
+    bool lists_all;          // a log, of all settings
     int files;               // that were read
     int prints;              // programs of Python whose output was asked for
     int bases;               // configurations within each other
@@ -110,6 +111,8 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
 // Files of jobs, as Kubernetes and services take them. False after problems.
 bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems);
 
+bool is_log(const char *path, const char *text); // read_log.c
+void read_log(Reading *r, const char *file, const char *text, size_t bytes);
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);    // launch.c
 void read_python(Reading *r, const char *file, const char *text, size_t bytes);   // python/read_python.c: a launcher
 void read_notebook(Reading *r, const char *file, const char *text, size_t bytes); // the program of its cells

@@ -611,6 +611,17 @@ static Value devices(Python *p, const Call *call) {
     return visible > 0 ? python_number(visible) : gpus && is_known(gpus) ? python_said(p, gpus) : not_known;
 }
 
+// torch.cuda.is_bf16_supported(): of whatever GPU unless an older one is named.
+static Value has_bf16(Python *p, const Call *call) {
+    static const char *const without[] = {"T4", "V100", "P100", "K80"};
+    Where where;
+    const char *gpu = p->r->machines.gpu ? p->r->machines.gpu : remarked_gpu(p->r, &where);
+    bool is = true;
+    (void)call;
+    for (size_t i = 0; gpu && i < sizeof without / sizeof *without; i++) is = is && !strcasestr(gpu, without[i]);
+    return python_bool(is);
+}
+
 // os.environ.get("N", 1), os.environ["N"]
 static Value environment(Python *p, const Call *call) {
     const Value *name = first(call), *usual = second(call);
@@ -766,7 +777,9 @@ static const Known functions[] = {
     {" field dataclasses.field Field pydantic.Field HfArg ", field},
     {" SimpleNamespace types.SimpleNamespace argparse.Namespace OmegaConf.create"
      " omegaconf.OmegaConf.create ml_collections.ConfigDict easydict.EasyDict EasyDict Box ", namespace},
-    {" torch.cuda.is_available torch.cuda.is_bf16_supported ", true_here},
+    {" torch.cuda.is_available ", true_here},
+    {" torch.cuda.is_bf16_supported is_bfloat16_supported is_torch_bf16_gpu_available unsloth.is_bfloat16_supported"
+     " transformers.utils.is_torch_bf16_gpu_available ", has_bf16},
     {NULL, NULL}};
 static const Known of_texts[] = {
     {" split ", split},
