@@ -349,6 +349,7 @@ static const char *file_name(const char *path) {
 // A configuration of DeepSpeed or accelerate that is named, and lies nowhere in sight.
 static bool is_absent_config(const Reading *r, const Said *said) {
     bool of_accelerate = r->program && strncmp(r->program, "accelerate ", 11) == 0;
+    if (r->lists_all) return false; // it is printed
     bool names = same_one_of(said->name, "deepspeed deepspeed_config deepspeed_config_file ds_config") ||
                  (of_accelerate && same_word(said->name, "config_file"));
     if (!names || !is_known(said->value)) return false;

@@ -750,8 +750,8 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
     }
 }
 
-void launch_command(Reading *r, const ShellWords *words, Where where) {
-    on_command(r, reading_shell(r), &(ShellCommand){words, NULL, where});
+void launch_command(Reading *r, const ShellWords *words, const char *input, Where where) {
+    on_command(r, reading_shell(r), &(ShellCommand){words, input, where});
 }
 
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {

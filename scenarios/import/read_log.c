@@ -53,7 +53,8 @@ static size_t label_of(const char *line) {
         if (line[length] == ':' && strchr("]>", line[length - 1])) return length + 1;
     }
     char last = length ? line[length - 1] : ' ';
-    return isdigit((unsigned char)last) || strchr(":|]>)Z", last) ? length : 0;
+    bool numbered = strcspn(line, "0123456789|]>)") < length;
+    return numbered && (isdigit((unsigned char)last) || strchr(":|]>)Z", last)) ? length : 0;
 }
 
 static bool same_label(const char *a, const char *b) { // whatever their numbers are
@@ -162,6 +163,8 @@ static const char *opened(const char *at, size_t length) {
 static bool is_yaml(const char *at) {
     const char *from = at + strspn(at, " ");
     size_t length = name_length(from);
+    const char *equals = strstr(from, " = ");
+    if (equals && equals < from + strcspn(from, "\n")) return false; // "Overriding: n_layer = 24"
     return (length > 0 && from[length] == ':' && strchr(" \n", from[length + 1])) || strncmp(from, "- ", 2) == 0;
 }
 
@@ -191,23 +194,27 @@ static double number_behind(const char *line, const char *words) {
     return number;
 }
 
-// Of one line by itself: "num_layers ........ 40", "Config param num_layers: 40", "Overriding: n_layer = 40".
+// Of one line by itself: "num_layers ........ 40", "Config param num_layers: 40", "n_layer = 40".
 static void take_line(Log *log, const char *text, int line) {
-    static const char *const heads[] = {"Config param ", "Overriding: "};
+    static const char *const heads[] = {"Config param ", "Overriding: ", ""};
     const char *dots = strstr(text, " .."), *from = dots;
     while (from && from > text && !isspace((unsigned char)from[-1])) from--;
     if (dots && name_length(from) == (size_t)(dots - from)) {
         const char *value = dots + strspn(dots, " .");
         say(log, arena_printf(log->r->arena, "%.*s", (int)(dots - from), from), value, strlen(value), line);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const char *head = strstr(text, heads[i]), *name = head ? head + strlen(heads[i]) : "";
         size_t length = name_length(name), sign = length + strspn(name + length, " ");
-        if (length > 0 && strchr(":=", name[sign]))
-            say(log, arena_printf(log->r->arena, "%.*s", (int)length, name), name + sign + 1, strlen(name + sign + 1),
-                line);
+        const char *value = name + sign + (name[sign] != '\0');
+        bool says = length > 0 && strchr(":=", name[sign]) && (i < 2 || (sign > length && !strchr(value + 1, ' ')));
+        if (says) say(log, arena_printf(log->r->arena, "%.*s", (int)length, name), value, strlen(value), line);
     }
-    if (strncmp(text, "Num_devices: ", 13) == 0) say(log, "num_devices", text + 13, strcspn(text + 13, ","), line);
+    const char *devices = strstr(text, "Num_devices: "), *mesh = strstr(text, "device mesh with");
+    if (devices) say(log, "num_devices", devices + 13, strcspn(devices + 13, ","), line);
+    mesh = mesh ? strrchr(mesh, '[') : NULL;
+    if (mesh) log->machines = 1;
+    for (char *end; mesh && strchr("[, ", *mesh) && *mesh; mesh = end) log->machines *= strtod(mesh + 1, &end);
     const char *hub = strstr(text, "models--"), *owner = hub ? strstr(hub + 8, "--") : NULL;
     if (owner && !said_find(&log->r->said, "model_name_or_path"))
         say(log, "model_name_or_path", owner + 2, strcspn(owner + 2, "/ "), line);
@@ -238,6 +245,7 @@ void read_log(Reading *r, const char *name, const char *text, size_t bytes) {
     int line = 1;
     for (const char *at = text, *next; *at; at = next) {
         size_t length = strcspn(at, "\n");
+        if (memmem(at, length, "- end of arguments -", 20)) break;
         const char *open = opened(at, length), *end = open ? open + LONGEST_BLOCK : NULL, *last = text + strlen(text),
                    *close = open ? up_to(open + 1, end < last ? end : last, "})") : NULL;
         next = is_yaml(at) ? take_yaml(&log, at, line) : NULL;

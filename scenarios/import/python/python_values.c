@@ -176,6 +176,39 @@ static Value computed(Python *p, const void *by, const char *text, size_t length
 
 Value python_formatted(Python *p, const char *text) { return fill(p, text, computed, NULL); }
 
+// A text, or that of a file that was opened; NULL: it is not known.
+const char *python_contents(Python *p, const Value *value, int line) {
+    const Field *file = value->kind == IS_OBJECT ? python_field(value->fields, "file path") : NULL;
+    const char *path = file ? python_shown(p, &file->value) : NULL, *shown;
+    size_t bytes = 0;
+    if (value->kind == IS_TEXT) return value->text;
+    return path && is_known(path) ? reading_near(p->r, path, (Where){p->file, line}, &bytes, &shown) : NULL;
+}
+
+// "$name ${name}" of string.Template, "{{ name }}" of Jinja. Names that nobody gives stay, as shells want them.
+Value python_filled(Python *p, const char *text, const Call *call) {
+    ShellText out = {0};
+    Shell *shell = reading_shell(p->r);
+    const Value *all = python_argument(call, 0, NULL);
+    if (strstr(text, "{%")) return not_known;
+    for (const char *next; *text && ++p->steps < MOST_STEPS; text = next) {
+        bool jinja = text[0] == '{' && text[1] == '{', braced = jinja || (text[0] == '$' && text[1] == '{');
+        const char *name = text + 1 + braced;
+        if (jinja) name += strspn(name, " ");
+        size_t length = 0;
+        while (isalnum((unsigned char)name[length]) || name[length] == '_') length++;
+        const char *end = name + length, *key = arena_printf(p->r->arena, "%.*s", (int)length, name);
+        if (jinja) end += strspn(end, " ");
+        const Value *value = python_argument(call, -1, key);
+        const Field *field = all && all->kind == IS_DICT ? python_field(all->fields, key) : NULL;
+        bool names = (jinja || *text == '$') && length > 0 && (!braced || *end == '}') && (value || field);
+        const char *shown = names ? python_shown(p, value ? value : &field->value) : text;
+        next = names ? end + braced + jinja : text + 1 + (text[0] == '$' && text[1] == '$');
+        shell_put(shell, &out, shown, names ? strlen(shown) : 1);
+    }
+    return shell_letters(&out) ? python_text(shell_letters(&out)) : not_known;
+}
+
 static Value argument_of(Python *p, const void *by, const char *text, size_t length, int place) {
     const char *key = arena_printf(p->r->arena, "%.*s", (int)length, text);
     const Value *value = python_argument(by, isdigit((unsigned char)*key) ? atoi(key) : *key ? -1 : place, key);
@@ -548,7 +581,11 @@ static Value begins(Python *p, const Call *call) {
     return python_bool(own <= all && strncmp(strstr(call->name, "ends") ? text + all - own : text, with, own) == 0);
 }
 
-static Value formatted(Python *p, const Call *call) { return fill(p, call->on->text, argument_of, call); }
+static Value formatted(Python *p, const Call *call) {
+    Call by = *call;
+    if (strstr(call->name, "format_map") && first(call)->fields) by.given = *first(call)->fields;
+    return fill(p, call->on->text, argument_of, &by);
+}
 
 static Value append(Python *p, const Call *call) {
     if (strstr(call->name, "append") || strstr(call->name, "insert"))
@@ -788,7 +825,7 @@ static const Known of_texts[] = {
     {" lower upper ", cased},
     {" replace ", replaced},
     {" startswith endswith ", begins},
-    {" format ", formatted},
+    {" format format_map ", formatted},
     {" as_posix resolve expanduser absolute ", itself},
     {NULL, NULL}};
 static const Known of_lists[] = {
@@ -816,9 +853,13 @@ bool python_library(Python *p, const Call *call, Value *out) {
     ValueKind kind = call->on ? call->on->kind : IS_NAMED;
     const char *dot = strrchr(call->name, '.'), *name = kind == IS_NAMED || !dot ? call->name : dot + 1;
     const char *word = arena_printf(p->r->arena, " %.80s ", name);
-    for (const Known *row = kind <= IS_NAMED ? tables[kind] : NULL; row && row->names; row++) {
+    bool of_file = kind == IS_OBJECT && python_field(call->on->fields, "file path"); // of the text that is in it
+    for (const Known *row = of_file ? of_texts : kind <= IS_NAMED ? tables[kind] : NULL; row && row->names; row++) {
         if (!strstr(row->names, word)) continue;
-        *out = row->give(p, call);
+        Value text = of_file ? python_text(python_contents(p, call->on, call->line)) : not_known;
+        Call own = *call;
+        if (of_file) own.on = &text;
+        *out = of_file && !text.text ? not_known : row->give(p, &own);
         return true;
     }
     return false;
