@@ -393,15 +393,16 @@ static bool is_made_of(const Reading *r, const Said *said, const char *to) {
 }
 
 // Of a program that prints all settings it has, most of which are as they are by themselves.
-static bool is_unset(const ImportOption *row, const char *value) {
-    return !row ||
-           ((row->effect == OPEN || !row->how) && row->effect != IDLE && (is_off(value) || same_word(value, "false")));
+static bool is_unset(const ImportOption *row, const Said *said) {
+    if (!row) return !is_beside(said->name);
+    return (row->effect == OPEN || !row->how) && row->effect != IDLE &&
+           (is_off(said->value) || same_word(said->value, "false"));
 }
 
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
     bool foreign = !table && is_foreign(software, said);
     const ImportOption *row = table ? row_of(table, said->name) : foreign ? NULL : import_option(software, said->name);
-    if (r->lists_all && said->by == BY_FILE && is_unset(row, said->value)) return;
+    if (r->lists_all && said->by == BY_FILE && is_unset(row, said)) return;
     const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
     if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) {
         bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);

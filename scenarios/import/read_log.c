@@ -7,12 +7,22 @@
 #include "scenarios/import/reading.h"
 #include "sim/system/file.h"
 
-enum { LONGEST_LABEL = 80, LONGEST_BLOCK = 1 << 18, DEEPEST_PAIRS = 8, FEWEST_YAML = 4 };
+enum {
+    LONGEST_LABEL = 80,
+    LONGEST_BLOCK = 1 << 18,
+    DEEPEST_PAIRS = 8,
+    FEWEST_YAML = 4,
+    LONGEST_LINE = 4000,
+    MOST_UNCLOSED = 50
+};
+
+static const char log_ends[] = "- end of arguments -"; // of Megatron-LM's
 
 typedef struct Log {
     Reading *r;
     const char *file;
     double each, rounds, all, machines; // of Hugging Face's batches; of DeepSpeed's launcher
+    int unclosed;                       // objects that do not end
 } Log;
 
 static const char *const begins[] = {"- arguments -",
@@ -163,8 +173,7 @@ static const char *opened(const char *at, size_t length) {
 static bool is_yaml(const char *at) {
     const char *from = at + strspn(at, " ");
     size_t length = name_length(from);
-    const char *equals = strstr(from, " = ");
-    if (equals && equals < from + strcspn(from, "\n")) return false; // "Overriding: n_layer = 24"
+    if (memmem(from, strcspn(from, "\n"), " = ", 3)) return false; // "Overriding: n_layer = 24"
     return (length > 0 && from[length] == ':' && strchr(" \n", from[length + 1])) || strncmp(from, "- ", 2) == 0;
 }
 
@@ -237,32 +246,49 @@ static void take_command(Log *log, const char *text, int line) {
         shell_run_words(reading_shell(log->r), command, (Where){log->file, line});
 }
 
+// Behind an object whose settings count; NULL: none begins in this line, or it does not end.
+static const char *take_block(Log *log, const char *at, const char *last, int line) {
+    const char *open = log->unclosed < MOST_UNCLOSED ? opened(at, strcspn(at, "\n")) : NULL;
+    if (!open) return NULL;
+    const char *end = last - open > LONGEST_BLOCK ? open + LONGEST_BLOCK : last, *close = up_to(open + 1, end, "})");
+    if (close == end) {
+        log->unclosed++;
+        return NULL;
+    }
+    take_pairs(log, open + 1, close, "", line, 0);
+    return close;
+}
+
+// From a line on: behind what is read as one.
+static const char *take_from(Log *log, const char *at, const char *last, int line) {
+    const char *next = is_yaml(at) ? take_yaml(log, at, line) : NULL;
+    if (next) return next;
+    next = take_block(log, at, last, line);
+    size_t length = strcspn(at, "\n");
+    if (!next && length < LONGEST_LINE) {
+        const char *whole = arena_printf(log->r->arena, "%.*s", (int)length, at);
+        take_command(log, whole, line);
+        take_line(log, whole, line);
+    }
+    return next_line(next ? next : at);
+}
+
 void read_log(Reading *r, const char *name, const char *text, size_t bytes) {
     Log log = {.r = r, .file = name};
     const char *bare = text;
     (void)bytes;
     for (int i = 0; i < 4 && bare; i++) bare = without_label(r->arena, text = bare);
+    const char *last = text + strlen(text);
     int line = 1;
     for (const char *at = text, *next; *at; at = next) {
-        size_t length = strcspn(at, "\n");
-        if (memmem(at, length, "- end of arguments -", 20)) break;
-        const char *open = opened(at, length), *end = open ? open + LONGEST_BLOCK : NULL, *last = text + strlen(text),
-                   *close = open ? up_to(open + 1, end < last ? end : last, "})") : NULL;
-        next = is_yaml(at) ? take_yaml(&log, at, line) : NULL;
-        if (!next && close && close < last && strchr("})", *close)) {
-            take_pairs(&log, open + 1, close, "", line, 0);
-            next = close;
-        } else if (!next && length < 4000) {
-            const char *whole = arena_printf(r->arena, "%.*s", (int)length, at);
-            take_command(&log, whole, line);
-            take_line(&log, whole, line);
-        }
-        next = next && (next > at && next[-1] == '\n') ? next : next_line(next ? next : at);
+        if (memmem(at, strcspn(at, "\n"), log_ends, sizeof log_ends - 1)) break;
+        next = take_from(&log, at, last, line);
         for (const char *passed = at; passed < next; passed++) line += *passed == '\n';
     }
     Machines said = r->machines;
     launch_choose(r);
-    if (said.gpus <= 0) said.gpus = log.machines > 0 ? log.machines : log.all > 0 ? log.all / log.each / log.rounds : 0;
+    if (said.gpus <= 0) said.gpus = log.machines;
+    if (said.gpus <= 0 && log.each > 0 && log.rounds > 0) said.gpus = log.all / log.each / log.rounds;
     said.where = (Where){name, 1};
     if (said.gpus > 0) r->machines = said;
     r->lists_all = true;

@@ -648,6 +648,10 @@ Value python_call(Python *p, Call *call) {
         python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
     if (first && ends_in_one_of(call->name, " open read_text read "))
         python_set(p, out.fields, "file path", *first, call->line);
+    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
+        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
+        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
+    }
     if (call->on && ends_in_one_of(call->name, " open read_text read "))
         python_set(p, out.fields, "file path", *call->on, call->line);
     if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);

@@ -498,10 +498,32 @@ static Value joined_path(Python *p, const Call *call) {
     return python_text(path);
 }
 
-static Value base_name(Python *p, const Call *call) {
-    const char *path = python_shown(p, first(call)), *slash = strrchr(path, '/');
-    if (strstr(call->name, "basename")) return python_text(slash ? slash + 1 : path);
+Value python_path_part(Python *p, const char *path, bool folder) {
+    const char *slash = strrchr(path, '/');
+    if (!folder) return python_text(slash ? slash + 1 : path);
     return python_text(slash ? arena_printf(p->r->arena, "%.*s", (int)(slash - path), path) : ".");
+}
+
+static Value base_name(Python *p, const Call *call) {
+    return python_path_part(p, python_shown(p, first(call)), strstr(call->name, "dirname"));
+}
+
+// Of pairs their first.
+static int in_order(const void *a, const void *b) {
+    const Value *x = &((const Field *)a)->value, *y = &((const Field *)b)->value;
+    if (x->kind == IS_LIST && x->fields->count) x = &x->fields->items[0].value;
+    if (y->kind == IS_LIST && y->fields->count) y = &y->fields->items[0].value;
+    if (x->kind == IS_TEXT && y->kind == IS_TEXT) return strcmp(x->text, y->text);
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// sorted(a), by itself and upwards
+static Value sorted(Python *p, const Call *call) {
+    Value out = call->given.count == 1 ? copied(p, call) : not_known;
+    if (!is_known(python_shown(p, &out))) return not_known;
+    if (out.kind == IS_LIST && out.fields->count)
+        qsort(out.fields->items, (size_t)out.fields->count, sizeof *out.fields->items, in_order);
+    return out;
 }
 
 // "a b".split(), shlex.split("a b")
@@ -795,6 +817,7 @@ static const Known functions[] = {
     {" copy.deepcopy os.path.abspath os.path.realpath os.path.expanduser"
      " OmegaConf.to_container omegaconf.OmegaConf.to_container ", same},
     {" range ", range},
+    {" sorted ", sorted},
     {" zip enumerate ", pairs},
     {" getattr ", got},
     {" print ", print},
@@ -826,7 +849,7 @@ static const Known of_texts[] = {
     {" replace ", replaced},
     {" startswith endswith ", begins},
     {" format format_map ", formatted},
-    {" as_posix resolve expanduser absolute ", itself},
+    {" as_posix resolve expanduser absolute encode decode ", itself},
     {NULL, NULL}};
 static const Known of_lists[] = {
     {" append extend insert ", append},
