@@ -223,7 +223,35 @@ TEST(what_megatron_prints_of_its_arguments_is_a_job) {
     EXPECT_TEXT(word(import, "tp"), "2");
     EXPECT_TEXT(word(import, "recompute"), "(not said)");
     EXPECT_CONTAINS(word(import, "model"), "gated_mlp=true");
-    EXPECT_INT(import->open.count, 0);
+    EXPECT_INT(import->open.count, 1); // apply_rope_fusion: of what is not understood that which is on
+    arena_close(arena);
+}
+
+TEST(a_log_is_known_by_what_is_printed_and_read_behind_whatever_stands_before_its_lines) {
+    static const char lines[] = "Config param base_emb_dim: 4096\nConfig param decoder_block: DecoderBlockType.LLAMA2\n"
+                                "Config param dtype: bfloat16\nConfig param model_name: llama3-8b\n"
+                                "Config param per_device_batch_size: 4.0\nConfig param max_target_length: 8192\n"
+                                "Config param ici_fsdp_parallelism: 8\nNum_devices: 16, shape (2, 8)\n";
+    static const char *const labels[] = {"",
+                                         " 3: ",
+                                         "[default0]:",
+                                         "[1,0]<stdout>:",
+                                         "2025-05-01T12:00:00.12Z ",
+                                         "trainer-1  | ",
+                                         "I0212 12:00:00.0001 12 pyconfig.py:30] "};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof labels / sizeof *labels; i++) {
+        char text[2000] = "";
+        for (const char *at = lines; *at; at += strcspn(at, "\n") + 1)
+            snprintf(text + strlen(text), sizeof text - strlen(text), "%s%.*s\n", labels[i], (int)strcspn(at, "\n"),
+                     at);
+        const Import *import = read_as(arena, "run.e4711", text, &(ImportAsked){.node = "dgx-h100"});
+        EXPECT_TEXT(import->kind, "log");
+        EXPECT_TEXT(import->software, "MaxText");
+        EXPECT_TEXT(word(import, "gpus"), "16");
+        EXPECT_TEXT(word(import, "model"), "llama-3-8b");
+        EXPECT_TEXT(word(import, "seq"), "8192");
+    }
     arena_close(arena);
 }
 

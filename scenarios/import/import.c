@@ -349,6 +349,7 @@ static const char *file_name(const char *path) {
 // A configuration of DeepSpeed or accelerate that is named, and lies nowhere in sight.
 static bool is_absent_config(const Reading *r, const Said *said) {
     bool of_accelerate = r->program && strncmp(r->program, "accelerate ", 11) == 0;
+    if (r->lists_all) return false; // it is printed
     bool names = same_one_of(said->name, "deepspeed deepspeed_config deepspeed_config_file ds_config") ||
                  (of_accelerate && same_word(said->name, "config_file"));
     if (!names || !is_known(said->value)) return false;
@@ -391,9 +392,17 @@ static bool is_made_of(const Reading *r, const Said *said, const char *to) {
     return false;
 }
 
+// Of a program that prints all settings it has, most of which are as they are by themselves.
+static bool is_unset(const ImportOption *row, const Said *said) {
+    if (!row) return !is_beside(said->name);
+    return (row->effect == OPEN || !row->how) && row->effect != IDLE &&
+           (is_off(said->value) || same_word(said->value, "false"));
+}
+
 static void take_option(Reading *r, const ImportSoftware *software, const Said *said, const ImportOption *table) {
     bool foreign = !table && is_foreign(software, said);
     const ImportOption *row = table ? row_of(table, said->name) : foreign ? NULL : import_option(software, said->name);
+    if (r->lists_all && said->by == BY_FILE && is_unset(row, said)) return;
     const char *value = is_secret(said->name) ? "(not shown)" : shown_value(r, said->value);
     if (said->by == BY_PROGRAM && !(row && row->effect == TAKEN && !heard(r, row->to))) {
         bool beside = row ? row->effect == IDLE : !table && is_beside(said->name);
@@ -501,37 +510,6 @@ static bool has_line_with(const char *text, const char *begin) {
     for (const char *at = text; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
         if (strncmp(at, begin, length) == 0) return true;
     return false;
-}
-
-// What Megatron-LM prints of its arguments, all of them: those that are known say the job.
-static const char log_begins[] = "- arguments -", log_ends[] = "- end of arguments -";
-
-static bool is_log(const char *path, const char *text) {
-    (void)path;
-    return strncmp(text, "#!", 2) != 0 && strstr(text, log_begins);
-}
-
-static void read_log(Reading *r, const char *name, const char *text, size_t bytes) {
-    (void)bytes;
-    int line = 1;
-    bool within = false;
-    for (const char *at = text; *at; line++) {
-        size_t length = strcspn(at, "\n"), indent = strspn(at, " ");
-        const char *dots = memmem(at, length, " ..", 3);
-        if (memmem(at, length, log_begins, sizeof log_begins - 1)) within = true;
-        if (memmem(at, length, log_ends, sizeof log_ends - 1)) break;
-        if (within && dots && length < 400) {
-            const char *value = dots + strspn(dots, " .");
-            const char *word = arena_printf(r->arena, "%.*s", (int)(dots - at - (long)indent), at + indent);
-            const char *said = arena_printf(r->arena, "%.*s", (int)(at + length - value), value);
-            Where where = {name, line};
-            if (strcmp(word, "world_size") == 0) r->machines.gpus = atof(said), r->machines.where = where;
-            const ImportOption *row = import_option(import_software_called("Megatron-LM"), word);
-            bool off = strcmp(said, "False") == 0 || strcmp(said, "None") == 0;
-            if (row && row->effect == TAKEN && !off) said_add(r->arena, &r->said, word, said, where, BY_FILE);
-        }
-        at += length + (at[length] == '\n');
-    }
 }
 
 static bool is_manifest(const char *path, const char *text) {

@@ -617,6 +617,7 @@ void launch_choose(Reading *r) {
     take_configs(r, &best->own);
     take_neox(r, best);
     r->machines.where = best->where;
+    if (best->launcher->machines && visible_gpus(r) > 0) r->machines.per_node = visible_gpus(r);
     if (best->launcher->machines) best->launcher->machines(r, best);
     bool configures = strcmp(best->launcher->title, "accelerate") == 0; // its own options are a configuration's
     for (int i = 0; i < best->own.count && !configures; i++)
@@ -749,8 +750,8 @@ static void on_command(void *context, Shell *shell, const ShellCommand *command)
     }
 }
 
-void launch_command(Reading *r, const ShellWords *words, Where where) {
-    on_command(r, reading_shell(r), &(ShellCommand){words, NULL, where});
+void launch_command(Reading *r, const ShellWords *words, const char *input, Where where) {
+    on_command(r, reading_shell(r), &(ShellCommand){words, input, where});
 }
 
 static const char *read_beside(void *context, const char *path, Where where, size_t *bytes) {

@@ -119,7 +119,6 @@ void machines_of_torchrun(Reading *r, const Launch *launch) {
     if (nodes > 0) m->nodes = nodes;
     if (per_node > 0) m->per_node = per_node;
     if (!said_find(&launch->own, "nproc_per_node") && (m->per_node <= 0 || m->nodes <= 1)) m->per_node = 1;
-    if (m->per_node <= 0) m->per_node = visible_gpus(r); // "gpu", "auto"
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -150,7 +149,6 @@ void machines_of_deepspeed(Reading *r, const Launch *launch) {
     if (nodes > 0 && (r->hosts.count == 0 || nodes < r->hosts.count)) m->nodes = nodes; // the first of them
     if (gpus > 0) m->per_node = gpus;
     if (!m->nodes) m->nodes = 1;
-    if (visible_gpus(r) > 0 && !hosts && !gpus) m->per_node = visible_gpus(r);
     m->gpus = m->nodes * m->per_node;
 }
 
@@ -179,7 +177,6 @@ void machines_of_ranks(Reading *r, const Launch *launch) {
     (void)launch;
     machines_of_tasks(r);
     if (m->nodes <= 0) m->nodes = 1;
-    if (m->nodes == 1 && visible_gpus(r) > 0) m->per_node = visible_gpus(r);
     if (m->per_node > 0 && m->gpus <= 0) m->gpus = m->nodes * m->per_node;
 }
 
@@ -209,7 +206,7 @@ void machines_of_axolotl(Reading *r, const Launch *launch) {
 // Its options are a table's, as those of its configuration.
 void machines_of_accelerate(Reading *r, const Launch *launch) {
     if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))
-        r->machines.nodes = 1, r->machines.per_node = visible_gpus(r) > 0 ? visible_gpus(r) : r->machines.per_node;
+        r->machines.nodes = 1;
     for (int i = 0; i < launch->own.count; i++) {
         const Said *said = &launch->own.items[i];
         said_add(r->arena, &r->said, said->name, said->value, said->where, BY_COMMAND);

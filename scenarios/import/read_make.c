@@ -12,7 +12,7 @@
 enum { MOST_VARIABLES = 400, MOST_RULES = 400, DEEPEST_RULES = 8, DEEPEST_VALUES = 12, DEEPEST_CONDITIONS = 8 };
 
 typedef struct Variable {
-    const char *name, *value;
+    const char *name, *value, *file;
     int line;
     bool exported, final; // final: expanded where it was set (:=)
 } Variable;
@@ -121,7 +121,8 @@ static const char *said_by(Make *m, const char *name, const Rule *rule) {
     if (strcmp(name, "CURDIR") == 0) return ".";
     if (strcmp(name, "MAKE") == 0) return "make";
     if (rule && strcmp(name, "@") == 0) return rule->target;
-    if (rule && strcmp(name, "^") == 0) return rule->needs;
+    if (rule && strcmp(name, "^") == 0)
+        return arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, "|"), rule->needs);
     if (rule && strcmp(name, "<") == 0)
         return arena_printf(m->r->arena, "%.*s", (int)strcspn(rule->needs, " \t"), rule->needs);
     if (strncmp(name, "shell ", 6) == 0) return printed(m, expand(m, name + 6, rule));
@@ -216,7 +217,7 @@ static bool take_variable(Make *m, const char *text, int line, bool exported) {
     if (there && *end == '+') value = arena_printf(m->r->arena, "%s %s", there->value, value);
     if (*end == ':') value = expand(m, value, NULL); // at once: $$ is a $ from here on
     if (!there) there = &m->variables[m->variable_count++];
-    *there = (Variable){name, value, line, exported || (there->name && there->exported), *end == ':'};
+    *there = (Variable){name, value, m->file, line, exported || (there->name && there->exported), *end == ':'};
     return true;
 }
 
@@ -319,13 +320,30 @@ static void take_line_of_just(Make *m, const char *text, int line) {
     if (strncmp(text, "set ", 4) == 0 || strncmp(text, "alias ", 6) == 0 || !colon) return;
     const char *value = sets == colon ? expression(m, trimmed(m, colon + 2, text + strlen(text))) : NULL;
     if (value && m->variable_count < MOST_VARIABLES)
-        m->variables[m->variable_count++] = (Variable){trimmed(m, text, colon), value, line, exported, true};
+        m->variables[m->variable_count++] = (Variable){trimmed(m, text, colon), value, m->file, line, exported, true};
     else if (!value)
         take_recipe(m, text, colon, line);
 }
 
+static void take_lines(Make *m, const char *text);
+
+// include cluster.mk other.mk; -include and sinclude: where they lie in sight.
+static void include(Make *m, const char *names, int line) {
+    const char *outer = m->file, *text;
+    size_t bytes = 0;
+    names = expand(m, names, NULL);
+    for (size_t length; *(names += strspn(names, " \t")) && m->depth < DEEPEST_VALUES; names += length) {
+        length = strcspn(names, " \t");
+        const char *name = arena_printf(m->r->arena, "%.*s", (int)length, names);
+        text = reading_near(m->r, name, (Where){outer, line}, &bytes, &m->file);
+        m->depth++;
+        if (text) take_lines(m, text);
+        m->depth--, m->file = outer;
+    }
+}
+
 static void take_line(Make *m, const char *text, int line) {
-    static const char *const beside[] = {"include", "-include", "define", "endef", "override "};
+    static const char *const beside[] = {"define", "endef", "override "};
     const char *word = text + strspn(text, " ");
     if (*text != '\t' && take_condition(m, word)) return;
     if (m->conditions > 0 && !m->condition[m->conditions - 1].holds) return;
@@ -338,6 +356,11 @@ static void take_line(Make *m, const char *text, int line) {
     if (!*text) return;
     for (size_t i = 0; i < sizeof beside / sizeof *beside; i++)
         if (strncmp(text, beside[i], strlen(beside[i])) == 0) return;
+    const char *included = strstr(text, "include ");
+    if (included && included <= text + 1) {
+        include(m, included + 8, line);
+        return;
+    }
     if (strncmp(text, "export", 6) == 0 && (!text[6] || isspace((unsigned char)text[6])))
         take_export(m, text + 6 + strspn(text + 6, " \t"), line);
     else if (!take_variable(m, text, line, false))
@@ -388,8 +411,8 @@ void read_make(Reading *r, const char *file, const char *text, size_t bytes) {
     for (int i = 0; i < m->variable_count; i++) {
         const Variable *variable = &m->variables[i];
         if (variable->exported || m->exports_all)
-            shell_set(reading_shell(r), variable->name, value_of(m, variable, NULL), (Where){file, variable->line},
-                      true);
+            shell_set(reading_shell(r), variable->name, value_of(m, variable, NULL),
+                      (Where){variable->file, variable->line}, true);
     }
     const Variable *said = variable_named(m, ".DEFAULT_GOAL");
     const char *goal = said ? said->value : NULL;

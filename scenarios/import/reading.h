@@ -79,6 +79,7 @@ typedef struct Reading {
     const SaidList *choices; // of the program's command line: which of a configuration's parts (Hydra's groups)
     SaidList groups;         // of these the ones that were such a choice
     const char *below;       // in which part of a configuration a file stands; or NULL
+    bool lists_all;          // a log, of all settings
     int files;               // that were read
     int prints;              // programs of Python whose output was asked for
     int bases;               // configurations within each other
@@ -110,6 +111,8 @@ void reading_config_text(Reading *r, const char *shown, const char *text, size_t
 // Files of jobs, as Kubernetes and services take them. False after problems.
 bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems);
 
+bool is_log(const char *path, const char *text); // read_log.c
+void read_log(Reading *r, const char *file, const char *text, size_t bytes);
 void read_shell(Reading *r, const char *file, const char *text, size_t bytes);    // launch.c
 void read_python(Reading *r, const char *file, const char *text, size_t bytes);   // python/read_python.c: a launcher
 void read_notebook(Reading *r, const char *file, const char *text, size_t bytes); // the program of its cells
@@ -122,7 +125,8 @@ void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
 void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c
-void launch_command(Reading *r, const ShellWords *words, Where where); // launch.c: the same of sbatch, cd, kubectl too
+// launch.c: the same of sbatch, cd, kubectl too; input: what it reads, or NULL
+void launch_command(Reading *r, const ShellWords *words, const char *input, Where where);
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on
 void read_options(Reading *r, const ShellWords *words, int at, SaidList *list, Where where, bool configs);
 void launch_choose(Reading *r);                                // launch.c

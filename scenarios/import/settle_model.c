@@ -233,6 +233,9 @@ static void settle_detectron(Reading *r) {
 // SwiGLU's two halves as one width.
 void settle_shape(Reading *r) {
     const Heard *halves = heard(r, "encoder_layers"), *wide = heard(r, "olmo_ffn"), *ratio = heard(r, "olmo_ratio");
+    const char *grouped = said_value(&r->said, "group_query_attention");
+    if (grouped && !says_yes(grouped)) unhear(r, "kv_heads"); // as a log has them all
+    if (heard_number(r, "experts", 0) == 1) unhear(r, "experts"), unhear(r, "experts_per_token");
     const Heard *experts = heard(r, "experts");
     settle_depth(r);
     settle_detectron(r);

@@ -204,7 +204,7 @@ typedef enum Named { NAMES_NO_FILE, NAMES_OTHER_FILE, NAMES_SUBJECT } Named;
 
 static Named named_by(const char *path, bool is_said) {
     struct stat info;
-    char head[4096];
+    char head[1 << 16];
     if (file_ends_in(path, ".lua") || stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return NAMES_NO_FILE;
     FILE *file = file_peek(path);
     if (!file) return NAMES_NO_FILE;

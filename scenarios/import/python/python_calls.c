@@ -427,19 +427,22 @@ static bool starts_commands(const char *name) {
                         "subprocess.check_output subprocess.Popen getoutput");
 }
 
-static void start_command(Python *p, const Call *call, const Value *what) {
+static void start_command(Python *p, const Call *call, const Value *what, const Value *input) {
     Where where = {p->file, call->line};
     ShellWords words = {0};
-    if (what->kind == IS_TEXT && strchr(what->text, ' ')) {
+    const char *read = input ? python_contents(p, input, call->line) : NULL;
+    if (what->kind == IS_TEXT && read) {
+        shell_expand_words(reading_shell(p->r), what->text, what->text + strlen(what->text), call->line, &words);
+    } else if (what->kind == IS_TEXT && strchr(what->text, ' ')) {
         const char *text = what->text + (*what->text == '!');
         bool of_cells = strcmp(call->name, "system") == 0;
         if (*text == '%' && strncmp(text, "%env ", 5) == 0) text = arena_printf(p->r->arena, "export %s", text + 5);
         Value own = of_cells ? python_formatted(p, text) : *what;
         if (*text != '%' && own.kind == IS_TEXT) shell_run_words(reading_shell(p->r), own.text, where);
-    } else if (what->kind == IS_LIST && what->fields->count > 1) {
+    } else if (what->kind == IS_LIST) {
         python_words(p, what, &words);
-        launch_command(p->r, &words, where);
     }
+    if (words.count > !read) launch_command(p->r, &words, read, where);
 }
 
 // Cells of a notebook that are no Python, and what a program writes: a file opened for writing, and f.write(text).
@@ -616,9 +619,13 @@ Value python_call(Python *p, Call *call) {
     if (first && ends_in_one_of(call->name, " dump safe_dump write write_text ")) write_text(p, call, first);
     if (ends_in_one_of(call->name, " command ")) take_azure(p, call);
     if (call_ends(call->name, "hydra.main")) return take_hydra(p, call);
-    if (starts_commands(call->name) && first) start_command(p, call, first);
+    const Field *started = call->on && call->on->kind == IS_OBJECT ? python_field(call->on->fields, "command") : NULL;
+    const Value *input = python_argument(call, ends_in_one_of(call->name, " communicate ") ? 0 : -1, "input");
+    if (starts_commands(call->name) && first)
+        start_command(p, call, first, input ? input : python_argument(call, -1, "stdin"));
     if (strncmp(call->name, "os.exec", 7) == 0 && python_argument(call, 1, NULL))
-        start_command(p, call, python_argument(call, 1, NULL));
+        start_command(p, call, python_argument(call, 1, NULL), NULL);
+    if (started && input) start_command(p, call, &started->value, input);
     if (ends_in_one_of(call->name, " safe_load load full_load loads ")) return load(p, call, path_of_file(p, first));
     if (ends_in_one_of(call->name, " save_hyperparameters ") && p->self) { // Lightning's: what __init__ was given
         Value kept = first && first->kind != IS_TEXT ? *first : python_new(p, IS_DICT);
@@ -629,15 +636,25 @@ Value python_call(Python *p, Call *call) {
     }
     if (call_ends(call->name, "spawn") && !known_number(python_argument(call, -1, "nprocs")))
         tell_text(p, "", "every_gpu", "true", call->line);
+    const Field *template = call->on && call->on->kind == IS_OBJECT ? python_field(call->on->fields, "template") : NULL;
+    if (template && ends_in_one_of(call->name, " substitute safe_substitute render "))
+        return python_filled(p, template->value.text, call);
     hand_on(p, call);
     Value out = python_object(p, call->name, "");
     for (int i = 0; i < call->given.count; i++)
         if (call->given.items[i].key)
             python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
+    if (first && ends_in_one_of(call->name, " Template from_string ") && python_contents(p, first, call->line))
+        python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
     if (first && ends_in_one_of(call->name, " open read_text read "))
         python_set(p, out.fields, "file path", *first, call->line);
+    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
+        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
+        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
+    }
     if (call->on && ends_in_one_of(call->name, " open read_text read "))
         python_set(p, out.fields, "file path", *call->on, call->line);
+    if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);
     if (first && call_ends(call->name, "HfArgumentParser") && first->kind == IS_LIST)
         python_set(p, out.fields, "classes", *first, call->line);
     return out;

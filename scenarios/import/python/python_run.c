@@ -76,6 +76,8 @@ Value python_attribute(Python *p, const Value *of, const char *name, const Node 
         return python_words_given(p, false);
     if (of->kind == IS_NAMED) return (Value){.kind = IS_NAMED, .text = python_below(p, of->text, name)};
     if (of->kind == IS_OBJECT && of->fields->file) return (Value){.kind = IS_NAMED, .text = name};
+    if (of->kind == IS_TEXT && one_of(name, "parent name")) // of a path
+        return python_path_part(p, of->text, strcmp(name, "parent") == 0);
     if (of->kind != IS_OBJECT && of->kind != IS_NOT_KNOWN) return not_known;
     out = python_object(
         p, NULL,
@@ -686,6 +688,8 @@ Fields *python_program(Python *p, const char *file, const char *text, size_t byt
     const Node *tree = python_parse(p->r->arena, text, bytes, &whole);
     if (!whole) not_read(p->r, "a program of Python is longer than is read", (Where){file, 1});
     scope->file = p->file = file;
+    const char *slash = strrchr(file, '/');
+    python_set(p, scope, "__file__", python_text(slash ? slash + 1 : file), 1);
     python_set(p, scope, "__name__", python_text(p->modules.count ? "module" : "__main__"), 1);
     LIST_PUSH(p->r->arena, &p->modules, scope);
     p->scope = scope, p->certain = p->perhaps;

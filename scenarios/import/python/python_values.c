@@ -176,6 +176,39 @@ static Value computed(Python *p, const void *by, const char *text, size_t length
 
 Value python_formatted(Python *p, const char *text) { return fill(p, text, computed, NULL); }
 
+// A text, or that of a file that was opened; NULL: it is not known.
+const char *python_contents(Python *p, const Value *value, int line) {
+    const Field *file = value->kind == IS_OBJECT ? python_field(value->fields, "file path") : NULL;
+    const char *path = file ? python_shown(p, &file->value) : NULL, *shown;
+    size_t bytes = 0;
+    if (value->kind == IS_TEXT) return value->text;
+    return path && is_known(path) ? reading_near(p->r, path, (Where){p->file, line}, &bytes, &shown) : NULL;
+}
+
+// "$name ${name}" of string.Template, "{{ name }}" of Jinja. Names that nobody gives stay, as shells want them.
+Value python_filled(Python *p, const char *text, const Call *call) {
+    ShellText out = {0};
+    Shell *shell = reading_shell(p->r);
+    const Value *all = python_argument(call, 0, NULL);
+    if (strstr(text, "{%")) return not_known;
+    for (const char *next; *text && ++p->steps < MOST_STEPS; text = next) {
+        bool jinja = text[0] == '{' && text[1] == '{', braced = jinja || (text[0] == '$' && text[1] == '{');
+        const char *name = text + 1 + braced;
+        if (jinja) name += strspn(name, " ");
+        size_t length = 0;
+        while (isalnum((unsigned char)name[length]) || name[length] == '_') length++;
+        const char *end = name + length, *key = arena_printf(p->r->arena, "%.*s", (int)length, name);
+        if (jinja) end += strspn(end, " ");
+        const Value *value = python_argument(call, -1, key);
+        const Field *field = all && all->kind == IS_DICT ? python_field(all->fields, key) : NULL;
+        bool names = (jinja || *text == '$') && length > 0 && (!braced || *end == '}') && (value || field);
+        const char *shown = names ? python_shown(p, value ? value : &field->value) : text;
+        next = names ? end + braced + jinja : text + 1 + (text[0] == '$' && text[1] == '$');
+        shell_put(shell, &out, shown, names ? strlen(shown) : 1);
+    }
+    return shell_letters(&out) ? python_text(shell_letters(&out)) : not_known;
+}
+
 static Value argument_of(Python *p, const void *by, const char *text, size_t length, int place) {
     const char *key = arena_printf(p->r->arena, "%.*s", (int)length, text);
     const Value *value = python_argument(by, isdigit((unsigned char)*key) ? atoi(key) : *key ? -1 : place, key);
@@ -465,10 +498,32 @@ static Value joined_path(Python *p, const Call *call) {
     return python_text(path);
 }
 
-static Value base_name(Python *p, const Call *call) {
-    const char *path = python_shown(p, first(call)), *slash = strrchr(path, '/');
-    if (strstr(call->name, "basename")) return python_text(slash ? slash + 1 : path);
+Value python_path_part(Python *p, const char *path, bool folder) {
+    const char *slash = strrchr(path, '/');
+    if (!folder) return python_text(slash ? slash + 1 : path);
     return python_text(slash ? arena_printf(p->r->arena, "%.*s", (int)(slash - path), path) : ".");
+}
+
+static Value base_name(Python *p, const Call *call) {
+    return python_path_part(p, python_shown(p, first(call)), strstr(call->name, "dirname"));
+}
+
+// Of pairs their first.
+static int in_order(const void *a, const void *b) {
+    const Value *x = &((const Field *)a)->value, *y = &((const Field *)b)->value;
+    if (x->kind == IS_LIST && x->fields->count) x = &x->fields->items[0].value;
+    if (y->kind == IS_LIST && y->fields->count) y = &y->fields->items[0].value;
+    if (x->kind == IS_TEXT && y->kind == IS_TEXT) return strcmp(x->text, y->text);
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// sorted(a), by itself and upwards
+static Value sorted(Python *p, const Call *call) {
+    Value out = call->given.count == 1 ? copied(p, call) : not_known;
+    if (!is_known(python_shown(p, &out))) return not_known;
+    if (out.kind == IS_LIST && out.fields->count)
+        qsort(out.fields->items, (size_t)out.fields->count, sizeof *out.fields->items, in_order);
+    return out;
 }
 
 // "a b".split(), shlex.split("a b")
@@ -548,7 +603,11 @@ static Value begins(Python *p, const Call *call) {
     return python_bool(own <= all && strncmp(strstr(call->name, "ends") ? text + all - own : text, with, own) == 0);
 }
 
-static Value formatted(Python *p, const Call *call) { return fill(p, call->on->text, argument_of, call); }
+static Value formatted(Python *p, const Call *call) {
+    Call by = *call;
+    if (strstr(call->name, "format_map") && first(call)->fields) by.given = *first(call)->fields;
+    return fill(p, call->on->text, argument_of, &by);
+}
 
 static Value append(Python *p, const Call *call) {
     if (strstr(call->name, "append") || strstr(call->name, "insert"))
@@ -609,6 +668,17 @@ static Value devices(Python *p, const Call *call) {
     double visible = visible_gpus(p->r);
     (void)call;
     return visible > 0 ? python_number(visible) : gpus && is_known(gpus) ? python_said(p, gpus) : not_known;
+}
+
+// torch.cuda.is_bf16_supported(): of whatever GPU unless an older one is named.
+static Value has_bf16(Python *p, const Call *call) {
+    static const char *const without[] = {"T4", "V100", "P100", "K80"};
+    Where where;
+    const char *gpu = p->r->machines.gpu ? p->r->machines.gpu : remarked_gpu(p->r, &where);
+    bool is = true;
+    (void)call;
+    for (size_t i = 0; gpu && i < sizeof without / sizeof *without; i++) is = is && !strcasestr(gpu, without[i]);
+    return python_bool(is);
 }
 
 // os.environ.get("N", 1), os.environ["N"]
@@ -747,6 +817,7 @@ static const Known functions[] = {
     {" copy.deepcopy os.path.abspath os.path.realpath os.path.expanduser"
      " OmegaConf.to_container omegaconf.OmegaConf.to_container ", same},
     {" range ", range},
+    {" sorted ", sorted},
     {" zip enumerate ", pairs},
     {" getattr ", got},
     {" print ", print},
@@ -766,7 +837,9 @@ static const Known functions[] = {
     {" field dataclasses.field Field pydantic.Field HfArg ", field},
     {" SimpleNamespace types.SimpleNamespace argparse.Namespace OmegaConf.create"
      " omegaconf.OmegaConf.create ml_collections.ConfigDict easydict.EasyDict EasyDict Box ", namespace},
-    {" torch.cuda.is_available torch.cuda.is_bf16_supported ", true_here},
+    {" torch.cuda.is_available ", true_here},
+    {" torch.cuda.is_bf16_supported is_bfloat16_supported is_torch_bf16_gpu_available unsloth.is_bfloat16_supported"
+     " transformers.utils.is_torch_bf16_gpu_available ", has_bf16},
     {NULL, NULL}};
 static const Known of_texts[] = {
     {" split ", split},
@@ -775,8 +848,8 @@ static const Known of_texts[] = {
     {" lower upper ", cased},
     {" replace ", replaced},
     {" startswith endswith ", begins},
-    {" format ", formatted},
-    {" as_posix resolve expanduser absolute ", itself},
+    {" format format_map ", formatted},
+    {" as_posix resolve expanduser absolute encode decode ", itself},
     {NULL, NULL}};
 static const Known of_lists[] = {
     {" append extend insert ", append},
@@ -803,9 +876,13 @@ bool python_library(Python *p, const Call *call, Value *out) {
     ValueKind kind = call->on ? call->on->kind : IS_NAMED;
     const char *dot = strrchr(call->name, '.'), *name = kind == IS_NAMED || !dot ? call->name : dot + 1;
     const char *word = arena_printf(p->r->arena, " %.80s ", name);
-    for (const Known *row = kind <= IS_NAMED ? tables[kind] : NULL; row && row->names; row++) {
+    bool of_file = kind == IS_OBJECT && python_field(call->on->fields, "file path"); // of the text that is in it
+    for (const Known *row = of_file ? of_texts : kind <= IS_NAMED ? tables[kind] : NULL; row && row->names; row++) {
         if (!strstr(row->names, word)) continue;
-        *out = row->give(p, call);
+        Value text = of_file ? python_text(python_contents(p, call->on, call->line)) : not_known;
+        Call own = *call;
+        if (of_file) own.on = &text;
+        *out = of_file && !text.text ? not_known : row->give(p, &own);
         return true;
     }
     return false;

@@ -195,6 +195,9 @@ static void put_cell(Reading *r, ShellText *out, const char *text) {
 
 void read_notebook(Reading *r, const char *file, const char *text, size_t bytes) {
     const Json *tree = json_or_yaml_read(r->arena, file, text, bytes, r->problems), *cells = tree_get(tree, "cells");
+    const char *gpu = tree_text(r->arena, tree_at(tree, "metadata.colab.gpuType")); // of Colab
+    if (gpu)
+        r->machines.gpu = gpu, r->machines.where = (Where){file, tree_at(tree, "metadata.colab.gpuType")->where.line};
     ShellText program = {0};
     for (int i = 0; cells && cells->kind == JSON_LIST && i < cells->count; i++) {
         const Json *source = tree_get(&cells->items[i], "source");

@@ -1,0 +1,2 @@
+include mk/cards.mk # itself
+CARDS ?= 2,3,6
