@@ -399,9 +399,9 @@ TEST(a_plans_page_sets_its_chance_beside_what_was_asked_and_says_what_would_do) 
     EXPECT(!strstr(page, "asked for: 80 %"));
     page = plan_page("--framework megatron --by 15d --budget 80k --spares 4", "kept");
     EXPECT_CONTAINS(page, "the cheapest that keeps date and budget, with ");
-    EXPECT_CONTAINS(page, "Change: 1 spare node instead of 4: saves $");
+    EXPECT_CONTAINS(page, "Change: 0 spare nodes instead of 4: saves $");
     EXPECT_CONTAINS(page, "; the chance to keep date and budget goes from ");
-    EXPECT_CONTAINS(page, "All at once: 1 spare node instead of 4, ");
+    EXPECT_CONTAINS(page, "All at once: 0 spare nodes instead of 4, ");
     EXPECT_CONTAINS(page, "How little would still be enough");
 }
 

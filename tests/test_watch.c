@@ -225,7 +225,7 @@ TEST(what_would_take_minutes_is_refused_before_it_begins) {
          "collective all_to_all --node dgx-h100 --nodes 64 --fabric ib-ndr400 --fidelity flow --simulation-memory 10MB",
          4, "", "MiB of memory, and"},
         {command_queue, "queue --gpus 512 --load 0.9 --jobs 1000000000", 4, "", "from 1 to 2000000"},
-        {command_queue, "queue --gpus 512 --load 0.9 --jobs 20000 --event-limit 1000", 4, "", "a queue of 20000 jobs"},
+        {command_queue, "queue --gpus 512 --load 0.9 --jobs 20000 --event-limit 1000", 4, "", "a queue of 20,000 jobs"},
         {command_queue, "queue --gpus 512 --load 0.9 --jobs 20000 --simulation-memory 100KB", 4, "", "of memory"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -304,10 +304,10 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     EXPECT_INT(run_job("", "", "sim.simulate(study)\nreturn study", "--unfolded --event-limit 1e5", out, sizeof out),
                4);
     EXPECT_CONTAINS(out, "and 1e+05 are the limit");
-    EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 512 } }", "return study",
-                       "--unfolded --event-limit 4e6 --json", out, sizeof out),
+    EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 4096 } }", "return study",
+                       "--unfolded --event-limit 2e7 --json", out, sizeof out),
                0);
-    EXPECT_CONTAINS(out, "and 4e+06 are the limit");
+    EXPECT_CONTAINS(out, "and 2e+07 are the limit");
     EXPECT_CONTAINS(out, "\"ran\": true");
     EXPECT_INT(run_job("", "", "return study", "--unfolded --time-limit 1ms -o {DIR}/x.json", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "of processor time: stopped with about");
