@@ -304,10 +304,10 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
     EXPECT_INT(run_job("", "", "sim.simulate(study)\nreturn study", "--unfolded --event-limit 1e5", out, sizeof out),
                4);
     EXPECT_CONTAINS(out, "and 1e+05 are the limit");
-    EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 4096 } }", "return study",
-                       "--unfolded --event-limit 2e7 --json", out, sizeof out),
+    EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 512 } }", "return study",
+                       "--unfolded --set training.tokens=1e11 --event-limit 4e6 --json", out, sizeof out),
                0);
-    EXPECT_CONTAINS(out, "and 2e+07 are the limit");
+    EXPECT_CONTAINS(out, "and 4e+06 are the limit");
     EXPECT_CONTAINS(out, "\"ran\": true");
     EXPECT_INT(run_job("", "", "return study", "--unfolded --time-limit 1ms -o {DIR}/x.json", out, sizeof out), 4);
     EXPECT_CONTAINS(out, "of processor time: stopped with about");
