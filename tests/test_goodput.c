@@ -113,6 +113,26 @@ TEST(best_and_goodput_say_the_same_of_the_same_way) {
     arena_close(arena);
 }
 
+// The same machines, work, spares, interval and storage: a plan's days and goodput are those that goodput says.
+TEST(a_plan_and_goodput_say_the_same_of_the_same_job) {
+    Arena *arena = arena_open();
+    const Ended *ended = run_command(
+        command_plan,
+        "plan --model gpt2-1.5b --tokens 300B --global-batch 512 --node dgx-h100 --fabric ib-ndr400 --gpus "
+        "128 --tp 1 --pp 1 --micro-batch 4 --price 2 --node-mtbf 30d --spares 0 --checkpoint-every 30min --json");
+    const Json *plan = json_read_text(arena, "plan", ended->out, strlen(ended->out), problems_create(arena));
+    double days = number_at(plan, NULL, "days"), goodput = number_at(plan, NULL, "goodput");
+    ended = run_command(command_goodput,
+                        arena_printf(arena,
+                                     "goodput --gpus 128 --work %.6f --node-mtbf 30d --model gpt2-1.5b --spares 0 "
+                                     "--json",
+                                     days * goodput));
+    const Json *plain = json_read_text(arena, "goodput", ended->out, strlen(ended->out), problems_create(arena));
+    EXPECT_NEAR(number_at(plain, "days", "p50"), days, 1e-4);
+    EXPECT_NEAR(number_at(plain, "goodput", "p50"), goodput, 1e-4);
+    arena_close(arena);
+}
+
 // What is not done after four times its work has no days: neither the lead nor a plan names any.
 TEST(work_that_most_runs_leave_undone_is_not_said_to_be_done) {
     const Ended *ended = run_command(command_goodput, "goodput --gpus 512 --work 10 --node-mtbf 2d --restart 1h "

@@ -305,7 +305,7 @@ TEST(a_scenario_has_the_same_limits_and_its_points_their_own) {
                4);
     EXPECT_CONTAINS(out, "and 1e+05 are the limit");
     EXPECT_INT(run_job("", ", vary = { global_batch = { 64, 512 } }", "return study",
-                       "--unfolded --event-limit 4e6 --set training.tokens=1e11 --json", out, sizeof out),
+                       "--unfolded --set training.tokens=1e11 --event-limit 4e6 --json", out, sizeof out),
                0);
     EXPECT_CONTAINS(out, "and 4e+06 are the limit");
     EXPECT_CONTAINS(out, "\"ran\": true");

@@ -12,7 +12,6 @@
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 
-#define SEED 1
 #define DAY 86400.0
 #define Z95 1.6448536269514722
 
@@ -166,7 +165,7 @@ int plan_draws_count(const PlanDraws *draws) { return draws->count; }
 static const double *shuffled(Arena *arena, const PlanDraws *draws, const double *values, const char *purpose,
                               uint64_t item) {
     double *copy = ARENA_ARRAY(arena, double, draws->count);
-    RandomStream stream = random_stream(SEED, purpose, item);
+    RandomStream stream = random_stream(PLAN_SEED, purpose, item);
     memcpy(copy, values, (size_t)draws->count * sizeof *copy);
     for (int i = draws->count - 1; i > 0; i--) {
         int k = (int)random_below(&stream, (uint64_t)i + 1);

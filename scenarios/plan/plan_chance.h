@@ -60,6 +60,7 @@ int plan_draws_count(const PlanDraws *draws);
 const double *plan_draws_of(Arena *arena, PlanDraws *draws, const PlanRow *row, PlanFactor factor);
 const PlanOutcome *plan_outcomes_of(Arena *arena, PlanDraws *draws, const PlanRow *row);
 
+#define PLAN_SEED 1 // as of lockstep run and goodput, which then say the same of the same job
 #define PLAN_DRAWS 8192
 // row->chance of every row that ran, then plan_judge. Equal for any order of the rows.
 void plan_find_chances(const PlanRequest *request, PlanRow *rows, int row_count);

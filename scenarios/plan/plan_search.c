@@ -7,6 +7,7 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
+#include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
 #include "scenarios/study/job_life.h"
@@ -129,7 +130,7 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 }
 
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
-    job_live(arena, request->catalogue, cluster, &row->training, 0, &row->point, problems_create(arena));
+    job_live(arena, request->catalogue, cluster, &row->training, PLAN_SEED, &row->point, problems_create(arena));
     plan_pay_terms(cluster, row);
     plan_pay_spares(cluster, row);
     plan_pay_storage(request, cluster, row);

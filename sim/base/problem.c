@@ -206,13 +206,15 @@ static const char *list_names(Arena *arena, const char *const *names, int name_c
 
 #define FAMILY_LISTED 8
 
+static bool is_number(const char *text) { return text[strspn(text, "0123456789.")] == '\0'; }
+
 bool problem_hint_near(Problems *problems, const char *given, const char *const *names, int name_count) {
     if (!problem_takes_hints(problems)) return true;
     Arena *arena = problems->arena;
     const char **family = ARENA_ARRAY(arena, const char *, name_count + 1), *near = NULL;
     int count = names_begun(given, names, name_count, family);
-    bool is_number = given[strspn(given, "0123456789.")] == '\0'; // no name misspelt
-    if (count <= 1 && !is_number) near = nearest_name(given, names, name_count);
+    if (count <= 1) near = nearest_name(given, names, name_count);
+    if (near && is_number(given) && !is_number(near)) near = NULL; // no name misspelt
     if (near) count = 0;
     if (count > FAMILY_LISTED)
         problem_hint(problems, "names that begin so: %s, …", list_names(arena, family, FAMILY_LISTED, "", ", "));
