@@ -33,6 +33,8 @@ static const char *const begins[] = {"- arguments -",
                                      "Running with args",
                                      "Experiment configuration",
                                      "resolved config",
+                                     "onfig:\n{",
+                                     "onfig: {",
                                      "TrainingArguments(",
                                      "arameters TrainingArguments",
                                      "Namespace(",
@@ -58,12 +60,13 @@ bool is_log(const char *path, const char *text) {
 // "[1,0]<stdout>:", "  0:", "2025-05-01T12:00:00.123Z", "trainer-1": its letters, or 0 where the line begins otherwise.
 static size_t label_of(const char *line) {
     size_t length = strspn(line, " ");
+    bool numbered = false;
     while (line[length] && !isspace((unsigned char)line[length]) && length < LONGEST_LABEL) {
+        numbered = numbered || strchr("0123456789|]>)", line[length]);
         length++;
         if (line[length] == ':' && strchr("]>", line[length - 1])) return length + 1;
     }
     char last = length ? line[length - 1] : ' ';
-    bool numbered = strcspn(line, "0123456789|]>)") < length;
     return numbered && (isdigit((unsigned char)last) || strchr(":|]>)Z", last)) ? length : 0;
 }
 
@@ -110,7 +113,7 @@ static void say(Log *log, const char *name, const char *value, size_t length, in
     bool is_enumerated = dot && isupper((unsigned char)*text) && isupper((unsigned char)dot[1]) && !strchr(text, ' ');
     if (is_enumerated) text = dot + 1; // DecoderBlockType.LLAMA2
     if (strcmp(name, "_name_or_path") == 0) name = "model_name_or_path";
-    if (one_of(name, "world_size num_devices Num_devices") && atof(text) > 0)
+    if (one_of(name, "world_size num_devices global_num_gpus") && atof(text) > 0)
         log->r->machines = (Machines){.gpus = atof(text), .where = {log->file, line}};
     if (*text) said_add(log->r->arena, &log->r->said, name, text, (Where){log->file, line}, BY_FILE);
 }
@@ -205,12 +208,20 @@ static double number_behind(const char *line, const char *words) {
 
 // Of one line by itself: "num_layers ........ 40", "Config param num_layers: 40", "n_layer = 40".
 static void take_line(Log *log, const char *text, int line) {
-    static const char *const heads[] = {"Config param ", "Overriding: ", ""};
+    static const char *const heads[] = {"Config param ", "Overriding: ", ""},
+                             *const counts[] = {"Num processes: ", "MEMBER: 1/",
+                                                "using world size: "}; // of accelerate, Lightning
     const char *dots = strstr(text, " .."), *from = dots;
     while (from && from > text && !isspace((unsigned char)from[-1])) from--;
     if (dots && name_length(from) == (size_t)(dots - from)) {
-        const char *value = dots + strspn(dots, " .");
-        say(log, arena_printf(log->r->arena, "%.*s", (int)(dots - from), from), value, strlen(value), line);
+        const char *value = dots + strspn(dots, " ."), *more = strstr(value, "..."); // "4096......updated" of GPT-NeoX
+        const char *name = arena_printf(log->r->arena, "%.*s", (int)(dots - from), from);
+        size_t length = more ? (size_t)(more - value) : strlen(value);
+        if (*value == '{')
+            take_pairs(log, value + 1, up_to(value + 1, value + length, "}"), arena_printf(log->r->arena, "%s.", name),
+                       line, 1);
+        else
+            say(log, name, value, length, line);
     }
     for (int i = 0; i < 3; i++) {
         const char *head = strstr(text, heads[i]), *name = head ? head + strlen(heads[i]) : "";
@@ -219,6 +230,8 @@ static void take_line(Log *log, const char *text, int line) {
         bool says = length > 0 && strchr(":=", name[sign]) && (i < 2 || (sign > length && !strchr(value + 1, ' ')));
         if (says) say(log, arena_printf(log->r->arena, "%.*s", (int)length, name), value, strlen(value), line);
     }
+    const char *mixed = strstr(text, "Mixed precision type: ");
+    if (mixed) say(log, "mixed_precision", mixed + 22, strlen(mixed + 22), line);
     const char *devices = strstr(text, "Num_devices: "), *mesh = strstr(text, "device mesh with");
     if (devices) say(log, "num_devices", devices + 13, strcspn(devices + 13, ","), line);
     mesh = mesh ? strrchr(mesh, '[') : NULL;
@@ -236,6 +249,8 @@ static void take_line(Log *log, const char *text, int line) {
     if (each > 0) log->each = each;
     if (rounds > 0) log->rounds = rounds;
     if (all > 0) log->all = all;
+    for (int i = 0; i < 3; i++)
+        if (number_behind(text, counts[i]) > 0) log->machines = number_behind(text, counts[i]);
     if (ranks > 0) log->machines = number_behind(text, "nnodes=") * ranks;
 }
 
