@@ -596,6 +596,28 @@ static bool ends_in_one_of(const char *name, const char *ends) {
     return one_of(dot ? dot + 1 : name, ends);
 }
 
+// What a call of something elsewhere gives: with what it was given, and the file or the template that it is of.
+static Value given_object(Python *p, const Call *call, const Value *first) {
+    Value out = python_object(p, call->name, "");
+    for (int i = 0; i < call->given.count; i++)
+        if (call->given.items[i].key)
+            python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
+    if (first && ends_in_one_of(call->name, " Template from_string ") && python_contents(p, first, call->line))
+        python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
+    if (first && ends_in_one_of(call->name, " open read_text read "))
+        python_set(p, out.fields, "file path", *first, call->line);
+    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
+        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
+        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
+    }
+    if (call->on && ends_in_one_of(call->name, " open read_text read "))
+        python_set(p, out.fields, "file path", *call->on, call->line);
+    if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);
+    if (first && call_ends(call->name, "HfArgumentParser") && first->kind == IS_LIST)
+        python_set(p, out.fields, "classes", *first, call->line);
+    return out;
+}
+
 Value python_call(Python *p, Call *call) {
     const Value *first = python_argument(call, 0, NULL);
     p->steps += 10 + 2 * call->given.count;
@@ -640,22 +662,5 @@ Value python_call(Python *p, Call *call) {
     if (template && ends_in_one_of(call->name, " substitute safe_substitute render "))
         return python_filled(p, template->value.text, call);
     hand_on(p, call);
-    Value out = python_object(p, call->name, "");
-    for (int i = 0; i < call->given.count; i++)
-        if (call->given.items[i].key)
-            python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
-    if (first && ends_in_one_of(call->name, " Template from_string ") && python_contents(p, first, call->line))
-        python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
-    if (first && ends_in_one_of(call->name, " open read_text read "))
-        python_set(p, out.fields, "file path", *first, call->line);
-    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
-        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
-        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
-    }
-    if (call->on && ends_in_one_of(call->name, " open read_text read "))
-        python_set(p, out.fields, "file path", *call->on, call->line);
-    if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);
-    if (first && call_ends(call->name, "HfArgumentParser") && first->kind == IS_LIST)
-        python_set(p, out.fields, "classes", *first, call->line);
-    return out;
+    return given_object(p, call, first);
 }
