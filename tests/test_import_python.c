@@ -149,6 +149,38 @@ TEST(a_script_that_a_program_writes_and_submits_is_read) {
     arena_close(arena);
 }
 
+#define STEP(nodes, batch)                                                                                             \
+    "torchrun --nnodes=" nodes " --nproc_per_node=8 run_clm.py --model_name_or_path gpt2 "                             \
+    "--per_device_train_batch_size " batch "\n"
+
+TEST(a_script_is_known_however_a_program_fills_it_and_hands_it_over) {
+    static const char *const programs[] = {
+        "from string import Template\nT = Template('''#!/bin/bash\n#SBATCH --nodes=$n\nX=$$HOME\n" STEP(
+            "${n}", "$bs") "''')\n"
+                           "p = subprocess.Popen(['sbatch'], stdin=subprocess.PIPE)\np.communicate(T.substitute(n=2, "
+                           "bs=4).encode())\n",
+        "import jinja2\nT = jinja2.Template('''#!/bin/bash\n#SBATCH --nodes={{ n }}\n" STEP(
+            "{{n}}",
+            "{{ bs }}") "''')\n"
+                        "subprocess.run('sbatch -', shell=True, input=T.render({'n': 2, 'bs': 4}), text=True)\n",
+        "class A:\n    n = 2\nT = '''#!/bin/bash\n#SBATCH --nodes={a.n}\n" STEP(
+            "{a.n}", "{d[bs]}") "'''\n"
+                                "with open('j', 'w') as f:\n    print(T.format(a=A(), d={'bs': 4}), file=f)\n"
+                                "subprocess.run(['sbatch'], stdin=open('j'))\n",
+        "import tempfile\nw = {'b': '--per_device_train_batch_size 4', 'a': 'torchrun --nnodes=2 --nproc_per_node=8 "
+        "run_clm.py --model_name_or_path gpt2'}\nwith tempfile.NamedTemporaryFile('w') as f:\n"
+        "    f.write('#!/bin/bash\\n#SBATCH --nodes=2\\n' + ' '.join(v for k, v in sorted(w.items())))\n"
+        "subprocess.run(['sbatch', f.name])\n"};
+    Arena *arena = arena_open();
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+        const char *text = arena_printf(arena, "import subprocess\n%s", programs[i]);
+        const Import *import = read_as(arena, "submit.py", text, &(ImportAsked){.node = "dgx-h100"});
+        EXPECT_TEXT(word(import, "gpus"), "16");
+        EXPECT_TEXT(word(import, "micro-batch"), "4");
+    }
+    arena_close(arena);
+}
+
 TEST(a_notebook_is_the_program_of_its_cells) {
     Arena *arena = arena_open();
     const Import *import =

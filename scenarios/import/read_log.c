@@ -33,6 +33,8 @@ static const char *const begins[] = {"- arguments -",
                                      "Running with args",
                                      "Experiment configuration",
                                      "resolved config",
+                                     "onfig:\n{",
+                                     "onfig: {",
                                      "TrainingArguments(",
                                      "arameters TrainingArguments",
                                      "Namespace(",
@@ -58,12 +60,13 @@ bool is_log(const char *path, const char *text) {
 // "[1,0]<stdout>:", "  0:", "2025-05-01T12:00:00.123Z", "trainer-1": its letters, or 0 where the line begins otherwise.
 static size_t label_of(const char *line) {
     size_t length = strspn(line, " ");
+    bool numbered = false;
     while (line[length] && !isspace((unsigned char)line[length]) && length < LONGEST_LABEL) {
+        numbered = numbered || strchr("0123456789|]>)", line[length]);
         length++;
         if (line[length] == ':' && strchr("]>", line[length - 1])) return length + 1;
     }
     char last = length ? line[length - 1] : ' ';
-    bool numbered = strcspn(line, "0123456789|]>)") < length;
     return numbered && (isdigit((unsigned char)last) || strchr(":|]>)Z", last)) ? length : 0;
 }
 
@@ -110,7 +113,7 @@ static void say(Log *log, const char *name, const char *value, size_t length, in
     bool is_enumerated = dot && isupper((unsigned char)*text) && isupper((unsigned char)dot[1]) && !strchr(text, ' ');
     if (is_enumerated) text = dot + 1; // DecoderBlockType.LLAMA2
     if (strcmp(name, "_name_or_path") == 0) name = "model_name_or_path";
-    if (one_of(name, "world_size num_devices Num_devices") && atof(text) > 0)
+    if (one_of(name, "world_size global_num_gpus") && atof(text) > 0)
         log->r->machines = (Machines){.gpus = atof(text), .where = {log->file, line}};
     if (*text) said_add(log->r->arena, &log->r->said, name, text, (Where){log->file, line}, BY_FILE);
 }
@@ -203,36 +206,58 @@ static double number_behind(const char *line, const char *words) {
     return number;
 }
 
-// Of one line by itself: "num_layers ........ 40", "Config param num_layers: 40", "n_layer = 40".
-static void take_line(Log *log, const char *text, int line) {
-    static const char *const heads[] = {"Config param ", "Overriding: ", ""};
-    const char *dots = strstr(text, " .."), *from = dots;
-    while (from && from > text && !isspace((unsigned char)from[-1])) from--;
-    if (dots && name_length(from) == (size_t)(dots - from)) {
-        const char *value = dots + strspn(dots, " .");
-        say(log, arena_printf(log->r->arena, "%.*s", (int)(dots - from), from), value, strlen(value), line);
+static void say_behind(Log *log, const char *text, int line) {
+    static const char *const phrases[][2] = {{"nstantaneous batch size per device = ", "per_device_train_batch_size"},
+                                             {"Gradient Accumulation steps = ", "gradient_accumulation_steps"},
+                                             {"Mixed precision type: ", "mixed_precision"}, // accelerate's
+                                             {"Num processes: ", "world_size"},
+                                             {"MEMBER: 1/", "world_size"}, // Lightning's
+                                             {"using world size: ", "world_size"},
+                                             {"Num_devices: ", "world_size"}}; // MaxText's
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        const char *at = strstr(text, phrases[i][0]);
+        if (at) at += strlen(phrases[i][0]), say(log, phrases[i][1], at, strcspn(at, ", "), line);
     }
-    for (int i = 0; i < 3; i++) {
-        const char *head = strstr(text, heads[i]), *name = head ? head + strlen(heads[i]) : "";
-        size_t length = name_length(name), sign = length + strspn(name + length, " ");
-        const char *value = name + sign + (name[sign] != '\0');
-        bool says = length > 0 && strchr(":=", name[sign]) && (i < 2 || (sign > length && !strchr(value + 1, ' ')));
-        if (says) say(log, arena_printf(log->r->arena, "%.*s", (int)length, name), value, strlen(value), line);
-    }
-    const char *devices = strstr(text, "Num_devices: "), *mesh = strstr(text, "device mesh with");
-    if (devices) say(log, "num_devices", devices + 13, strcspn(devices + 13, ","), line);
-    mesh = mesh ? strrchr(mesh, '[') : NULL;
-    if (mesh) log->machines = 1;
-    for (char *end; mesh && strchr("[, ", *mesh) && *mesh; mesh = end) log->machines *= strtod(mesh + 1, &end);
     const char *hub = strstr(text, "models--"), *owner = hub ? strstr(hub + 8, "--") : NULL;
     if (owner && !said_find(&log->r->said, "model_name_or_path"))
         say(log, "model_name_or_path", owner + 2, strcspn(owner + 2, "/ "), line);
+}
+
+// "num_layers ........ 40", and "hidden_size ..... 4096......updated" of GPT-NeoX.
+static void take_dots(Log *log, const char *text, int line) {
+    const char *dots = strstr(text, " .."), *from = dots;
+    while (from && from > text && !isspace((unsigned char)from[-1])) from--;
+    if (!dots || name_length(from) != (size_t)(dots - from)) return;
+    const char *value = dots + strspn(dots, " ."), *more = strstr(value, "...");
+    const char *name = arena_printf(log->r->arena, "%.*s", (int)(dots - from), from);
+    size_t length = more ? (size_t)(more - value) : strlen(value);
+    if (*value == '{')
+        take_pairs(log, value + 1, up_to(value + 1, value + length, "}"), arena_printf(log->r->arena, "%s.", name),
+                   line, 1);
+    else
+        say(log, name, value, length, line);
+}
+
+// Of one line by itself: "Config param num_layers: 40", "Overriding: n_layer = 40", "n_layer = 40".
+static void take_line(Log *log, const char *text, int line) {
+    static const char *const heads[] = {"Config param ", "Overriding: ", ""};
+    take_dots(log, text, line);
+    say_behind(log, text, line);
+    for (int i = 0; i < 3; i++) {
+        const char *head = strstr(text, heads[i]), *name = head ? head + strlen(heads[i]) : "";
+        size_t length = name_length(name), sign = length + strspn(name + length, " ");
+        if (length == 0 || !name[sign] || !strchr(":=", name[sign])) continue;
+        const char *value = name + sign + 1 + strspn(name + sign + 1, " ");
+        if (i < 2 || (sign > length && !strchr(value, ' ')))
+            say(log, arena_printf(log->r->arena, "%.*s", (int)length, name), value, strlen(value), line);
+    }
+    const char *mesh = strstr(text, "device mesh with");
+    mesh = mesh ? strrchr(mesh, '[') : NULL;
+    if (mesh) log->machines = 1;
+    for (char *end; mesh && *mesh && strchr("[, ", *mesh); mesh = end) log->machines *= strtod(mesh + 1, &end);
     double each = number_behind(text, "nstantaneous batch size per device = "),
            rounds = number_behind(text, "Gradient Accumulation steps = "),
            all = number_behind(text, "distributed & accumulation) = "), ranks = number_behind(text, "num_local_procs=");
-    if (each > 0) say(log, "per_device_train_batch_size", strrchr(text, '=') + 1, strlen(strrchr(text, '=')) - 1, line);
-    if (rounds > 0)
-        say(log, "gradient_accumulation_steps", strrchr(text, '=') + 1, strlen(strrchr(text, '=')) - 1, line);
     if (each > 0) log->each = each;
     if (rounds > 0) log->rounds = rounds;
     if (all > 0) log->all = all;

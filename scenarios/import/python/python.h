@@ -164,10 +164,11 @@ const char *python_shown(Python *p, const Value *value);             // of lists
 void python_words(Python *p, const Value *value, ShellWords *out);   // those of a list, "a.b=c" of a dictionary's pairs
 Value python_of_tree(Python *p, const Json *tree, const char *path); // of a configuration, below that path
 const char *python_below(Python *p, const char *path, const char *name);
-Value python_taken(Python *p, const Fields *of, const Field *field);  // its value, which the program itself uses
-const char *python_contents(Python *p, const Value *value, int line); // of a text or a file; or NULL
-Value python_path_part(Python *p, const char *path, bool folder);     // or its name
-Value python_filled(Python *p, const char *text, const Call *call);   // a template
+Value python_taken(Python *p, const Fields *of, const Field *field);        // its value, which the program itself uses
+void python_write(Python *p, const char *path, const char *text, int line); // behind what it holds
+const char *python_contents(Python *p, const Value *value, int line);       // of a text or a file; or NULL
+Value python_path_part(Python *p, const char *path, bool folder);           // or its name
+Value python_filled(Python *p, const char *text, const Call *call);         // a template
 const char *python_json(Python *p, const Value *value);
 Value python_compute(Python *p, const char *sign, Value a, Value b);
 Value python_formatted(Python *p, const char *text); // f"…"

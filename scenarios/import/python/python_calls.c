@@ -446,7 +446,7 @@ static void start_command(Python *p, const Call *call, const Value *what, const 
 }
 
 // Cells of a notebook that are no Python, and what a program writes: a file opened for writing, and f.write(text).
-static void write_file(Python *p, const char *path, const char *text, int line) {
+void python_write(Python *p, const char *path, const char *text, int line) {
     const char *before = shell_file(reading_shell(p->r), path);
     shell_keep(p->r->shell, path, arena_printf(p->r->arena, "%s%.*s", before ? before : "", LONGEST_TEXT, text),
                (Where){p->file, line});
@@ -458,7 +458,7 @@ static void take_cell(Python *p, const Call *call) {
     if (!text || kind->kind != IS_TEXT || name->kind != IS_TEXT || text->kind != IS_TEXT) return;
     const char *path = name->text + strspn(name->text, " ");
     if (strcmp(kind->text, "writefile") == 0 && *path)
-        write_file(p, path, text->text, call->line);
+        python_write(p, path, text->text, call->line);
     else if (strcmp(kind->text, "bash") == 0 || strcmp(kind->text, "sh") == 0)
         shell_run_words(reading_shell(p->r), text->text, (Where){p->file, call->line});
 }
@@ -470,7 +470,7 @@ static void write_text(Python *p, const Call *call, const Value *first) {
     const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
     const char *name = path ? python_shown(p, &path->value) : file && file->kind == IS_TEXT ? file->text : NULL;
     if (name && is_known(name) && (dumps || first->kind == IS_TEXT))
-        write_file(p, name, dumps ? python_json(p, first) : first->text, call->line);
+        python_write(p, name, dumps ? python_json(p, first) : first->text, call->line);
 }
 
 // mp.spawn(f, args=(a,)), TorchTrainer(f, train_loop_config={…}), submit(f, a), partial(f, b=1): as it will be called.
@@ -596,6 +596,28 @@ static bool ends_in_one_of(const char *name, const char *ends) {
     return one_of(dot ? dot + 1 : name, ends);
 }
 
+// What a call of something elsewhere gives: with what it was given, and the file or the template that it is of.
+static Value given_object(Python *p, const Call *call, const Value *first) {
+    Value out = python_object(p, call->name, "");
+    for (int i = 0; i < call->given.count; i++)
+        if (call->given.items[i].key)
+            python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
+    if (first && ends_in_one_of(call->name, " Template from_string ") && python_contents(p, first, call->line))
+        python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
+    if (first && ends_in_one_of(call->name, " open read_text read "))
+        python_set(p, out.fields, "file path", *first, call->line);
+    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
+        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
+        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
+    }
+    if (call->on && ends_in_one_of(call->name, " open read_text read "))
+        python_set(p, out.fields, "file path", *call->on, call->line);
+    if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);
+    if (first && call_ends(call->name, "HfArgumentParser") && first->kind == IS_LIST)
+        python_set(p, out.fields, "classes", *first, call->line);
+    return out;
+}
+
 Value python_call(Python *p, Call *call) {
     const Value *first = python_argument(call, 0, NULL);
     p->steps += 10 + 2 * call->given.count;
@@ -640,22 +662,5 @@ Value python_call(Python *p, Call *call) {
     if (template && ends_in_one_of(call->name, " substitute safe_substitute render "))
         return python_filled(p, template->value.text, call);
     hand_on(p, call);
-    Value out = python_object(p, call->name, "");
-    for (int i = 0; i < call->given.count; i++)
-        if (call->given.items[i].key)
-            python_set(p, out.fields, call->given.items[i].key, call->given.items[i].value, call->line);
-    if (first && ends_in_one_of(call->name, " Template from_string ") && python_contents(p, first, call->line))
-        python_set(p, out.fields, "template", python_text(python_contents(p, first, call->line)), call->line);
-    if (first && ends_in_one_of(call->name, " open read_text read "))
-        python_set(p, out.fields, "file path", *first, call->line);
-    if (ends_in_one_of(call->name, " NamedTemporaryFile TemporaryFile ")) {
-        python_set(p, out.fields, "file path", python_text("temporary.sh"), call->line);
-        python_set(p, out.fields, "name", python_text("temporary.sh"), call->line);
-    }
-    if (call->on && ends_in_one_of(call->name, " open read_text read "))
-        python_set(p, out.fields, "file path", *call->on, call->line);
-    if (first && call_ends(call->name, "Popen")) python_set(p, out.fields, "command", *first, call->line);
-    if (first && call_ends(call->name, "HfArgumentParser") && first->kind == IS_LIST)
-        python_set(p, out.fields, "classes", *first, call->line);
-    return out;
+    return given_object(p, call, first);
 }

@@ -209,10 +209,18 @@ Value python_filled(Python *p, const char *text, const Call *call) {
     return shell_letters(&out) ? python_text(shell_letters(&out)) : not_known;
 }
 
+// "{}", "{0}", "{name}", "{a.nodes}", "{a[nodes]}"
 static Value argument_of(Python *p, const void *by, const char *text, size_t length, int place) {
-    const char *key = arena_printf(p->r->arena, "%.*s", (int)length, text);
-    const Value *value = python_argument(by, isdigit((unsigned char)*key) ? atoi(key) : *key ? -1 : place, key);
-    return value ? *value : not_known;
+    const char *whole = arena_printf(p->r->arena, "%.*s", (int)length, text), *at = whole + strcspn(whole, ".[");
+    const char *key = arena_printf(p->r->arena, "%.*s", (int)(at - whole), whole);
+    const Value *found = python_argument(by, isdigit((unsigned char)*key) ? atoi(key) : *key ? -1 : place, key);
+    Value value = found ? *found : not_known;
+    for (; *at; at += *at == ']') {
+        size_t own = strcspn(++at, ".[]");
+        value = python_attribute(p, &value, arena_printf(p->r->arena, "%.*s", (int)own, at), NULL);
+        at += own;
+    }
+    return value;
 }
 
 // "%s-%d" % (a, b), "%(x)s" % {…}
@@ -643,11 +651,19 @@ static Value got(Python *p, const Call *call) {
 }
 
 static Value print(Python *p, const Call *call) {
-    for (int i = 0; p->printed && i < call->given.count && strlen(p->printed) < 4000; i++)
+    const Value *file = python_argument(call, -1, "file");
+    const Field *path = file && file->kind == IS_OBJECT ? python_field(file->fields, "file path") : NULL;
+    const char *text = "";
+    if (!path && (file || !p->printed)) return (Value){.kind = IS_NONE};
+    for (int i = 0; i < call->given.count; i++)
         if (!call->given.items[i].key)
-            p->printed = arena_printf(p->r->arena, "%s%s%s", p->printed, i ? " " : "",
-                                      p->perhaps ? unknown : python_shown(p, &call->given.items[i].value));
-    if (p->printed) p->printed = arena_printf(p->r->arena, "%s\n", p->printed);
+            text = arena_printf(p->r->arena, "%s%s%s", text, i ? " " : "",
+                                p->perhaps ? unknown : python_shown(p, &call->given.items[i].value));
+    text = arena_printf(p->r->arena, "%s\n", text);
+    if (path && is_known(python_shown(p, &path->value)))
+        python_write(p, python_shown(p, &path->value), text, call->line);
+    else if (!path && strlen(p->printed) < 4000)
+        p->printed = arena_printf(p->r->arena, "%s%s", p->printed, text);
     return (Value){.kind = IS_NONE};
 }
 
