@@ -109,6 +109,21 @@ TEST(deepspeeds_micro_batch_follows_from_the_whole_and_a_precision_from_its_plug
     arena_close(arena);
 }
 
+TEST(a_trainers_own_switch_that_is_off_does_not_undo_what_fsdp_recomputes) {
+    static const char form[] =
+        "#!/bin/bash\ncat > f.yaml <<'EOF'\ndistributed_type: FSDP\nnum_processes: 8\nfsdp_config:\n"
+        "  fsdp_version: 2\n  fsdp_activation_checkpointing: %s\nEOF\n"
+        "accelerate launch --config_file f.yaml train.py --model_name_or_path gpt2 "
+        "--per_device_train_batch_size 2 --gradient_checkpointing False\n";
+    Arena *arena = arena_open();
+    for (int on = 0; on < 2; on++) {
+        const char *text = arena_printf(arena, form, on ? "true" : "false");
+        const char *again = word(read_as(arena, "x.sh", text, &(ImportAsked){.node = "dgx-h100"}), "recompute");
+        EXPECT_INT(again && strcmp(again, "full") == 0, on);
+    }
+    arena_close(arena);
+}
+
 TEST(a_setting_that_a_function_is_told_later_is_known_and_one_that_nobody_knows_is_listed) {
     static const char text[] = "def loop(config):\n"
                                "    args = TrainingArguments(per_device_train_batch_size=config[\"bs\"], bf16=True,\n"

@@ -52,7 +52,7 @@ TEST(mistakes_on_the_command_line_are_the_users_of_the_script) {
     expect_usage(simulates, "--gpus 1.5", "--gpus cannot be \"1.5\"");
     expect_usage(simulates, "--gpus 1000", "--gpus cannot be 1000; 1 to 512");
     expect_usage(simulates, "--gpus -1", "--gpus cannot be -1");
-    expect_usage(simulates, "--size 17", "--size cannot be \"17\" | known: 16, 32, 64");
+    expect_usage(simulates, "--size 17", "--size cannot be \"17\" | did you mean \"16\"?");
     expect_usage(simulates, "--gpus", "--gpus needs a value");
     expect_usage(simulates, "more.lua", "nothing is known to do with \"more.lua\"");
 }

@@ -509,6 +509,13 @@ static void settle_modules(Reading *r) {
         unhear(r, "recompute-modules");
 }
 
+// Trainers whose FSDP recomputes leave their own switch off.
+static void settle_wrapped(Reading *r) {
+    const char *value = said_value(&r->said, "fsdp_config.fsdp_activation_checkpointing|fsdp_activation_checkpointing|"
+                                             "fsdp_config.activation_checkpointing");
+    if (value && says_yes(value)) hear(r, "recompute", "full", r->machines.where);
+}
+
 static void settle_software(Reading *r, const ImportSoftware *software) {
     Where where = r->machines.where;
     settle_sharding(r, where);
@@ -539,6 +546,7 @@ static void settle_software(Reading *r, const ImportSoftware *software) {
         unhear(r, "samples");
     }
     const Model *model = heard(r, "model") ? model_called(r, heard_text(r, "model")) : NULL;
+    settle_wrapped(r);
     const char *again = heard_text(r, "recompute");
     bool can = !model || names_parts(model) || (convolves(model) && again && strcmp(again, "full") == 0);
     if (!can && again && strcmp(again, "none") != 0)
