@@ -21,8 +21,9 @@ static const Json *json_of(Arena *arena, const char *line) {
 }
 
 TEST(the_screen_shows_policies_side_by_side) {
-    const char *line = "queue --gpus 16 --node dgx-a100 --sizes 1:0.5,8:0.5 --durations fixed:1h --load 0.8 --jobs 500 --warm-up 0.1 "
-                       "--policy fifo,easy --seeds 1 -v";
+    const char *line =
+        "queue --gpus 16 --node dgx-a100 --sizes 1:0.5,8:0.5 --durations fixed:1h --load 0.8 --jobs 500 --warm-up 0.1 "
+        "--policy fifo,easy --seeds 1 -v";
     const char *const says[] = {
         "500 jobs on 16 GPUs (2 x dgx-a100-80gb).\n\n",
         "policy  wait mean  ± 90 %     p50     p95     max   waited  slowdown  in use",

@@ -124,7 +124,7 @@ bool is_makefile(const char *path);                           // read_make.c
 void read_make(Reading *r, const char *file, const char *text, size_t bytes);
 Shell *reading_shell(Reading *r);                            // launch.c: the only one of an import
 void set_number(Reading *r, const char *name, double value); // machines.c: a variable, where the number is known
-void launch_words(Reading *r, const ShellWords *words, Where where);   // launch.c
+void launch_words(Reading *r, const ShellWords *words, Where where); // launch.c
 // launch.c: the same of sbatch, cd, kubectl too; input: what it reads, or NULL
 void launch_command(Reading *r, const ShellWords *words, const char *input, Where where);
 // launch.c: "--name value …", "--name=value", "key=value"; from `at` on

@@ -54,7 +54,8 @@ static const char *metavar_of(Arena *arena, const Field *field) {
 
 // A flag that is on by default is switched off: --overlap-grad-reduce=false.
 OptionSpec field_option(Arena *arena, const Field *field) {
-    OptionSpec row = {.name = field->flag, .alias = field->alias, .others = field->others, .of = OF_QUESTION, .help = field->help};
+    OptionSpec row = {
+        .name = field->flag, .alias = field->alias, .others = field->others, .of = OF_QUESTION, .help = field->help};
     row.kind = field->kind == FIELD_FLAG ? OPTION_SWITCH : OPTION_TEXT;
     if (row.kind == OPTION_TEXT) row.metavar = metavar_of(arena, field);
     if (field->kind == FIELD_CHOICE) {
