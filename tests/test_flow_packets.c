@@ -350,7 +350,7 @@ TEST(collective_sets_fluid_flow_and_packets_side_by_side) {
                packet = json_number(&sides->items[i], "packet_s", problems);
         EXPECT_NEAR(packet / flow, 1, ALIKE);
         EXPECT_NEAR(json_number(&sides->items[i], "packet_to_flow", problems), packet / flow, 1e-9);
-        EXPECT_TEXT(json_text(&sides->items[i], "trust", problems), "flow: nothing queues");
+        EXPECT_TEXT(json_text(&sides->items[i], "trust", problems), "flow: queues cost nothing");
         EXPECT(json_number(&rows->items[i], "fct_p99_s", problems) > 0);
         EXPECT_NEAR(json_number(&rows->items[i], "dropped", problems), 0, 0);
     }

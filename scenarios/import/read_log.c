@@ -21,8 +21,9 @@ static const char log_ends[] = "- end of arguments -"; // of Megatron-LM's
 typedef struct Log {
     Reading *r;
     const char *file;
-    double each, rounds, all, machines; // of Hugging Face's batches; of DeepSpeed's launcher
-    int unclosed;                       // objects that do not end
+    double each, rounds, all; // of Hugging Face's batches: of a device, accumulated, in all
+    double gpus;              // that launchers and meshes speak of
+    int unclosed;             // objects that do not end
 } Log;
 
 static const char *const begins[] = {"- arguments -",
@@ -253,15 +254,15 @@ static void take_line(Log *log, const char *text, int line) {
     }
     const char *mesh = strstr(text, "device mesh with");
     mesh = mesh ? strrchr(mesh, '[') : NULL;
-    if (mesh) log->machines = 1;
-    for (char *end; mesh && *mesh && strchr("[, ", *mesh); mesh = end) log->machines *= strtod(mesh + 1, &end);
+    if (mesh) log->gpus = 1;
+    for (char *end; mesh && *mesh && strchr("[, ", *mesh); mesh = end) log->gpus *= strtod(mesh + 1, &end);
     double each = number_behind(text, "nstantaneous batch size per device = "),
            rounds = number_behind(text, "Gradient Accumulation steps = "),
            all = number_behind(text, "distributed & accumulation) = "), ranks = number_behind(text, "num_local_procs=");
     if (each > 0) log->each = each;
     if (rounds > 0) log->rounds = rounds;
     if (all > 0) log->all = all;
-    if (ranks > 0) log->machines = number_behind(text, "nnodes=") * ranks;
+    if (ranks > 0) log->gpus = number_behind(text, "nnodes=") * ranks;
 }
 
 // "+ torchrun …", as shells with -x have it, "cmd = …" of DeepSpeed's launcher.
@@ -312,7 +313,7 @@ void read_log(Reading *r, const char *name, const char *text, size_t bytes) {
     }
     Machines said = r->machines;
     launch_choose(r);
-    if (said.gpus <= 0) said.gpus = log.machines;
+    if (said.gpus <= 0) said.gpus = log.gpus;
     if (said.gpus <= 0 && log.each > 0 && log.rounds > 0) said.gpus = log.all / log.each / log.rounds;
     said.where = (Where){name, 1};
     if (said.gpus > 0) r->machines = said;

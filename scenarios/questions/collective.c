@@ -95,9 +95,12 @@ static bool is_allowed(const CollectiveAsked *asked, Arena *scratch, double oper
                                    asked->problems);
 }
 
-static double fluid_seconds(const CollectiveAsked *asked, const CollectiveRequest *request) {
+static void add_fluid(const CollectiveAsked *asked, const CollectiveRequest *request, const char *algorithm,
+                      CollectiveSides *sides) {
     CollectivePlan plan = collective_plan(asked->arena, asked->cluster->network, request);
-    return asked->steps || !collective_is_as_asked(request, &plan) ? NAN : plan.alone_seconds;
+    if (asked->steps || !collective_is_as_asked(request, &plan)) return;
+    sides->fluid = plan.alone_seconds;
+    sides->other_algorithm = !collective_is_direct(request->op) && strcmp(plan.algorithm, algorithm) != 0;
 }
 
 // False when it is stopped or not allowed.
@@ -120,7 +123,7 @@ static bool compute_messages(const CollectiveAsked *asked, Arena *scratch, const
     if (asked->fidelity != AS_PACKETS && !compute_flows(asked, scratch, plan, result)) return false;
     if (asked->fidelity < AS_PACKETS) return true;
     if (asked->fidelity == AS_ALL) {
-        row->sides.fluid = fluid_seconds(asked, request);
+        add_fluid(asked, request, result->algorithm, &row->sides);
         row->sides.flow = result->seconds;
         row->sides.messages = result->message_count;
     }

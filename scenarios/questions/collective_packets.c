@@ -68,7 +68,10 @@ static const char *verdict(const CollectiveSides *s) {
     if (differ(s->flow, s->packet) && paused) return "packet: ports are paused";
     if (differ(s->flow, s->packet) && p->marks > 0) return "packet: marks slow senders";
     if (differ(s->flow, s->packet)) return "packet: ways and rates are uneven";
-    return isfinite(s->fluid) ? "fluid: nothing queues" : "flow: nothing queues";
+    if (!isfinite(s->fluid)) return "flow: queues cost nothing";
+    return s->other_algorithm            ? "fluid: another algorithm"
+           : differ(s->fluid, s->packet) ? "fluid: fitted to logs"
+                                         : "fluid: all are alike";
 }
 
 static void add_sides(Answer *answer, const CollectiveSides *sides, int count) {

@@ -6,6 +6,7 @@
 
 typedef struct CollectiveSides { // of one size, seconds; NAN: there is none
     double bytes, fluid, flow, packet;
+    bool other_algorithm; // of fluid than of flow and packets
     int64_t messages;
     FlowPacketResult packets;
     PacketNetwork network; // its settings
