@@ -121,7 +121,7 @@ const char *const *without_effect(Arena *arena, const RecordPoint *points, int p
 #define SURE 0.05 // at most, of the chance to run out of memory
 
 bool point_fits(const RecordPoint *point) {
-    return !(point->memory_capacity_bytes > 0) || point->chance_to_run_out <= SURE + 1e-12;
+    return point->known_to_fit || !(point->memory_capacity_bytes > 0) || point->chance_to_run_out <= SURE + 1e-12;
 }
 
 // ---- More GPUs than pay.

@@ -22,8 +22,8 @@ const char *rate_unit(Arena *arena, const Record *record);         // "images/s"
 const char *more_gpus_say(Arena *arena, const Record *record, const RecordPoint *point);
 // "expert_skew has no effect here: the model has no experts": of each setting that has none at any point.
 const char *const *without_effect(Arena *arena, const RecordPoint *points, int point_count, int *count);
-// Whether memory is sure to hold it: runs out with a chance of 5 % at most. What does not has this mark in tables, with
-// this note below them, and is never the best.
+// Whether memory is sure to hold it: it runs out with a chance of 5 % at most, or it was said to have run. What does
+// not has this mark in tables, with this note below them, and is never the best.
 bool point_fits(const RecordPoint *point);
 #define MAY_NOT_FIT " ?"
 #define MAY_NOT_FIT_NOTE "? does not surely fit: memory runs out with a chance above 5 %%."

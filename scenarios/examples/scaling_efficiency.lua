@@ -46,6 +46,7 @@ end
 return sim.study {
   title = "Scaling efficiency, 1 to " .. opt.most .. " GPUs",
   on = cluster(1, opt.fabric), run = job,
+  assume_fits = true,                                      -- the page measured it: it fitted
   vary = { gpus = sim.geometric(1, opt.most, 2) },
   plot = { "scaling" },
   published = opt.most >= 64 and {

@@ -231,6 +231,7 @@ RecordPoint simulate_training(Arena *arena, const Cluster *cluster, const Traini
     set_layout(&point, &step.lowered->resolved, training);
     point.effects = job_effects(arena, training, &step.lowered->resolved, &point.effect_count);
     set_memory(arena, &point, step.lowered, cluster, training);
+    point.known_to_fit = study->assume_fits;
     point.beyond_limits = step.beyond_limits;
     if (step.refused || step.beyond_limits) point.why_not = newest_problem(problems);
     if (!step.ran) return point;

@@ -108,6 +108,7 @@ typedef struct RecordPoint {
     double flops_per_step;      // model FLOPs of the whole step
     double memory_peak_bytes, memory_capacity_bytes;
     double chance_to_run_out;   // of memory
+    bool known_to_fit;          // whatever that chance is: it was said to have run
     const char *memory_peak_at; // "backward of micro-batch 1 at the head", or NULL
     const NamedValue *memory;   // by class, of the fullest rank
     int memory_count;
