@@ -9,6 +9,7 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/import/manifests.h"
 #include "sim/base/list.h"
+#include "sim/base/name_index.h"
 #include "sim/system/file.h"
 
 // ---- What is heard.
@@ -601,29 +602,67 @@ static bool sockets_carry(const Reading *r) {
     return (off && says_yes(off)) || (net && same_word(net, "Socket"));
 }
 
-// An option that comes out of a variable of many lines stands in the one of these that names it: the first from where
-// the variable begins, else of the file.
-static int line_named(const char *text, int begin, const char *name) {
-    int line = 1, before = 0;
-    const char *counted = text, *first = text;
-    for (const char *at = text; (at = strstr(at, name)); at++) {
-        for (; counted < at; counted++)
-            if (*counted == '\n') line++, first = counted + 1;
-        bool comment = first[strspn(first, " \t")] == '#' && line != begin;
-        if (comment || !said_whole(text, at, strlen(name))) continue;
-        if (line >= begin) return line;
-        if (!before) before = line;
+// ---- Where options stand: an option that comes out of a variable of many lines in the one of these that names it.
+
+typedef struct Place {
+    int line, next, last; // of the same name; -1: none. last: of the first of a name
+    bool comment;
+} Place;
+
+typedef struct Places {
+    NameIndex *first; // by name
+    LIST_OF(Place) all;
+} Places;
+
+static size_t option_letters(const char *text) {
+    size_t length = 0;
+    while (isalnum((unsigned char)text[length]) || (text[length] && strchr("_-.", text[length]))) length++;
+    return length;
+}
+
+static void add_place(Arena *arena, Places *places, const char *name, int line, bool comment) {
+    int number = places->all.count, first = name_index_add(places->first, name, number);
+    LIST_PUSH(arena, &places->all, ((Place){line, -1, number, comment}));
+    if (first < 0) return;
+    Place *head = &places->all.items[first];
+    places->all.items[head->last].next = number;
+    head->last = number;
+}
+
+static Places places_in(Arena *arena, const char *text) {
+    Places places = {.first = name_index_create(arena, strcmp)};
+    bool comment = text[strspn(text, " \t")] == '#';
+    int line = 1;
+    for (const char *at = text; *at;) {
+        size_t length = option_letters(at);
+        if (*at == '-') add_place(arena, &places, arena_printf(arena, "%.*s", (int)length, at), line, comment);
+        if (*at == '\n') line++, comment = at[1 + strspn(at + 1, " \t")] == '#';
+        at += length ? length : 1;
+    }
+    return places;
+}
+
+// The first from where the variable begins, else of the file.
+static int line_named(const Places *places, int begin, const char *name) {
+    int before = 0;
+    for (int i = name_index_find(places->first, name); i >= 0; i = places->all.items[i].next) {
+        const Place *place = &places->all.items[i];
+        if (place->comment && place->line != begin) continue;
+        if (place->line >= begin) return place->line;
+        if (!before) before = place->line;
     }
     return before ? before : begin;
 }
 
 static void place_all(Reading *r, SaidList *list) {
+    Places *known = ARENA_ARRAY(r->arena, Places, r->texts.count + 1);
     for (int i = 0; i < list->count; i++) {
         Said *said = &list->items[i];
         if (said->by != BY_COMMAND || said->name[0] != '-' || said->where.line <= 0) continue;
         for (int t = 0; t < r->texts.count; t++)
             if (said->where.file && strcmp(r->texts.items[t].file, said->where.file) == 0) {
-                said->where.line = line_named(r->texts.items[t].text, said->where.line, said->name);
+                if (!known[t].first) known[t] = places_in(r->arena, r->texts.items[t].text);
+                said->where.line = line_named(&known[t], said->where.line, said->name);
                 break;
             }
     }
