@@ -1,6 +1,7 @@
 // Python as far as programs and launchers of training use it: a tree of what stands there (python_parse.c), its values
-// (python_values.c), one evaluator (python_run.c), and what calls say of a training (python_calls.c). Nothing is
-// executed: what is not known by the text alone is a value that is not known, and so is all that follows from it.
+// (python_values.c), one evaluator (python_run.c), the language's own functions (python_library.c), and what calls say
+// of a training (python_calls.c). Nothing is executed: what is not known by the text alone is a value that is not
+// known, and so is all that follows from it.
 #pragma once
 
 #include "scenarios/import/reading.h"
@@ -158,7 +159,8 @@ Value python_said(Python *p, const char *text);             // of a command line
 Field *python_field(const Fields *fields, const char *key); // or NULL
 Field *python_found(const Fields *fields, const char *key); // the same, or further out
 void python_set(Python *p, Fields *fields, const char *key, Value value, int line);
-int python_truth(const Value *value); // 1, 0; -1: it is not known
+void python_add_all(Python *p, Fields *to, const Value *from); // fields of another
+int python_truth(const Value *value);                          // 1, 0; -1: it is not known
 bool python_equal(const Value *a, const Value *b, bool *known);
 const char *python_shown(Python *p, const Value *value);             // of lists with commas; NOT_KNOWN stands in it
 void python_words(Python *p, const Value *value, ShellWords *out);   // those of a list, "a.b=c" of a dictionary's pairs
@@ -171,7 +173,8 @@ Value python_path_part(Python *p, const char *path, bool folder);           // o
 Value python_filled(Python *p, const char *text, const Call *call);         // a template
 const char *python_json(Python *p, const Value *value);
 Value python_compute(Python *p, const char *sign, Value a, Value b);
-Value python_formatted(Python *p, const char *text); // f"…"
+Value python_formatted(Python *p, const char *text);                // f"…"
+Value python_format(Python *p, const char *text, const Call *call); // "…".format(…), by what the call is given
 
 // ---- The evaluator.
 Value python_value(Python *p, const Node *node);
