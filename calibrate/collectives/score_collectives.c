@@ -142,7 +142,12 @@ static Score machine_score(Arena *arena, const Measurements *logs, const char *m
     return score;
 }
 
-MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
+typedef struct MachineSummed {
+    int machines;
+    double median, p90, inside; // over machines, each the median over its logs
+} MachineSummed;
+
+static MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
     double *medians = ARENA_ARRAY(arena, double, logs->count);
     MachineSummed summed = {0};
     for (int i = 0; i < logs->count; i++) {
@@ -159,6 +164,43 @@ MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large) {
     return summed;
 }
 
+// ---- Tables of machines: of each or of several together, from 64 KiB and below.
+
+static const AnswerColumn machine_columns[] = {{"name", NULL, AS_TEXT, 0},
+                                               {NULL, NULL, AS_WHOLE, 0},
+                                               {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
+                                               {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                               {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
+                                               {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
+                                               {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
+                                               {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
+
+// `counted`: the second column's key and title.
+static void open_columns(const Validation *validation, const char *key, const char *title, const char *counted_key,
+                         const char *counted) {
+    enum { COUNT = sizeof machine_columns / sizeof *machine_columns };
+    AnswerColumn *columns = ARENA_ARRAY(validation->arena, AnswerColumn, COUNT);
+    memcpy(columns, machine_columns, sizeof machine_columns);
+    columns[0].title = title;
+    columns[1].key = counted_key;
+    columns[1].title = counted;
+    answer_table(validation->answer, key, NULL, columns, COUNT);
+}
+
+void collectives_open_machines(const Validation *validation, const char *key, const char *title) {
+    open_columns(validation, key, title, "from_64_kib.machines", "machines");
+}
+
+void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs) {
+    MachineSummed large = sum_machines(validation->arena, logs, true),
+                  small = sum_machines(validation->arena, logs, false);
+    bool has_large = large.machines > 0, has_small = small.machines > 0;
+    ANSWER_ROW(validation->answer, title, answer_of_whole(large.machines),
+               answer_of_percent(has_large ? large.median : NAN), answer_of_percent(has_large ? large.p90 : NAN),
+               answer_of_percent(has_large ? large.inside : NAN), answer_of_percent(has_small ? small.median : NAN),
+               answer_of_percent(has_small ? small.p90 : NAN), answer_of_percent(has_small ? small.inside : NAN));
+}
+
 // ---- Nested hold-out: each machine, then each type of GPU, is predicted without anything learned from its logs. One
 // vote per machine: the median over its logs.
 
@@ -172,16 +214,8 @@ static int count_logs(const Measurements *logs, WordOf word_of, const char *word
 }
 
 static void add_machines(const Validation *validation) {
-    static const AnswerColumn columns[] = {{"name", "machine left out", AS_TEXT, 0},
-                                           {"logs", "logs", AS_WHOLE, 0},
-                                           {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
-                                           {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
-                                           {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
-                                           {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                           {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
     const Measurements *logs = &validation->logs;
-    answer_table(validation->answer, "machines", NULL, COLUMNS(columns));
+    open_columns(validation, "machines", "machine left out", "logs", "logs");
     for (int i = 0; i < logs->count; i++) {
         const char *machine = logs->items[i].machine;
         if (!is_first_of_word(logs, machine_word, i)) continue;

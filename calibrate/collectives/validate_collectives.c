@@ -52,23 +52,6 @@ static void add_groups(const Validation *validation, const Board *board, const c
     }
 }
 
-static const AnswerColumn machine_columns[] = {{"name", NULL, AS_TEXT, 0},
-                                               {"from_64_kib.machines", "machines", AS_WHOLE, 0},
-                                               {"from_64_kib.median_error_pct", "median %", AS_NUMBER, 0},
-                                               {"from_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                               {"from_64_kib.inside_range_pct", "range", AS_NUMBER, 0},
-                                               {"below_64_kib.median_error_pct", "below: %", AS_NUMBER, 0},
-                                               {"below_64_kib.p90_error_pct", "p90", AS_NUMBER, 0},
-                                               {"below_64_kib.inside_range_pct", "range", AS_NUMBER, 0}};
-
-void collectives_open_machines(const Validation *validation, const char *key, const char *title) {
-    enum { COUNT = sizeof machine_columns / sizeof *machine_columns };
-    AnswerColumn *columns = ARENA_ARRAY(validation->arena, AnswerColumn, COUNT);
-    memcpy(columns, machine_columns, sizeof machine_columns);
-    columns[0].title = title;
-    answer_table(validation->answer, key, NULL, columns, COUNT);
-}
-
 // Many logs of one machine are no more than one machine; inside a node others count than between nodes.
 static void add_machine_votes(const Validation *validation) {
     static const char *const titles[] = {"inside a node", "between nodes", "all"};
@@ -80,16 +63,6 @@ static void add_machine_votes(const Validation *validation) {
                 chosen.items[chosen.count++] = validation->logs.items[i];
         collectives_answer_machines(validation, titles[t], &chosen);
     }
-}
-
-void collectives_answer_machines(const Validation *validation, const char *title, const Measurements *logs) {
-    MachineSummed large = sum_machines(validation->arena, logs, true),
-                  small = sum_machines(validation->arena, logs, false);
-    bool has_large = large.machines > 0, has_small = small.machines > 0;
-    ANSWER_ROW(validation->answer, title, answer_of_whole(large.machines),
-               answer_of_percent(has_large ? large.median : NAN), answer_of_percent(has_large ? large.p90 : NAN),
-               answer_of_percent(has_large ? large.inside : NAN), answer_of_percent(has_small ? small.median : NAN),
-               answer_of_percent(has_small ? small.p90 : NAN), answer_of_percent(has_small ? small.inside : NAN));
 }
 
 // ---- Logs.

@@ -140,12 +140,6 @@ Summed sum_up(const Board *board, const bool *chosen, bool large);
 // Marks the logs of that word that count; returns how many.
 int choose_word(const Board *board, WordOf word_of, const char *word, bool *chosen);
 bool seen_before(const Board *board, WordOf word_of, int index);
-typedef struct MachineSummed {
-    int machines;
-    double median, p90, inside; // over machines, each the median over its logs
-} MachineSummed;
-
-MachineSummed sum_machines(Arena *arena, const Measurements *logs, bool large);
 // Why a log is likely to be as far off as it is.
 const char *likely_reason(Arena *arena, const MeasuredCollective *measured);
 
