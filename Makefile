@@ -160,7 +160,7 @@ $(BUILD)/scenarios/lua/lua_course.o $(BUILD)/wasm/scenarios/lua/lua_course.o: $(
 # So are the classes of measured families.
 $(BUILD)/calibrate/training/nested_training.o: calibrate/measurements/families.csv
 # So are the answers' schemas.
-$(BUILD)/results/answer/command_schema.o $(BUILD)/wasm/results/answer/command_schema.o: results/schema.json
+$(BUILD)/results/answer/ask.o $(BUILD)/wasm/results/answer/ask.o: results/schema.json
 
 # Collectives over real TCP between network namespaces, against their simulation. NETBOX=--quick for a short form.
 netbox: $(BUILD)/netbench $(BUILD)/lockstep
@@ -304,8 +304,8 @@ $(BUILD)/tests/fuzz/%.o: ALL_CFLAGS += $(FUZZ_NAMED)
 FUZZ_HOT =
 HOT_OBJECTS = $(filter-out $(BUILD)/models/network/read_%,$(filter $(addprefix $(BUILD)/,models/network/% \
               models/workload/life/% models/workload/lower/% models/workload/step/% models/workload/cost/% models/workload/model/% \
-              sim/run% sim/fluid% sim/event% sim/fold% sim/exact% sim/clock% sim/least% sim/base/arena% sim/base/name_index% \
-              sim/program_book%),$(OBJECTS)))
+              sim/run% sim/fluid% sim/event% sim/fold% sim/base/arena% sim/base/list% \
+              sim/program%),$(OBJECTS)))
 $(HOT_OBJECTS): ALL_CFLAGS += $(FUZZ_HOT)
 FUZZ_WRAP = $(KEPT) -Wl,--wrap=lua_host_open
 FUZZ_HELPERS = $(patsubst %.c,$(BUILD)/%.o,tests/draw_study.c tests/drawn_run.c $(filter-out tests/fuzz/fuzz_%,$(wildcard tests/fuzz/*.c)))
@@ -355,7 +355,7 @@ coverage:
 	@LOCKSTEP=build-coverage/lockstep build-coverage/tests/run || echo "coverage: some tests failed"
 	@sh tests/coverage build-coverage $(COVERAGE)
 
-# ---- Installing. What validate reads comes with the program (sim/system/shipped.c finds it).
+# ---- Installing. What validate reads comes with the program (sim/system/file.c finds it).
 MEASURED = measurements measurements/convergence measurements/kernels measurements/nccl measurements/nccl/batch-3 measurements/queue measurements/training measurements/training/batch-2 measurements/training/batch-3 measurements/training/own
 # Manual pages, from what --help prints.
 MAN_DATE = $(shell LC_ALL=C date -u $(if $(SOURCE_DATE_EPOCH),-d @$(SOURCE_DATE_EPOCH),-r CHANGELOG.md) '+%B %-d, %Y')

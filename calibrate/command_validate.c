@@ -2,7 +2,7 @@
 #include "calibrate/command_validate.h"
 
 #include "results/answer/frame.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 #include "sim/system/watch.h"
 
 static const FrameCommand kinds[] = {

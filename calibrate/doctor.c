@@ -7,7 +7,7 @@
 #include "results/answer/frame.h"
 #include "results/answer/last.h"
 #include "sim/base/version.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 #include "sim/system/wall.h"
 
 typedef struct Finding {

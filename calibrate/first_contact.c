@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/answer/frame.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "sim/base/text.h"
 #include "sim/base/version.h"
 #include "sim/system/file.h"

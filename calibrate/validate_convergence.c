@@ -8,10 +8,9 @@
 #include "models/workload/convergence/critical_batch.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/convergence/rcp.csv"
 #define NEAR 8.0 // times the smallest batch

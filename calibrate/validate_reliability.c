@@ -8,7 +8,7 @@
 #include "models/workload/life/life.h"
 #include "results/answer/frame.h"
 #include "sim/data/csv.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 #include "sim/system/watch.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/reliability.csv"

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "sim/base/date.h"
 #include "sim/base/problem.h"
+#include "sim/base/quantity.h"
 #include "sim/data/record.h"
 
 struct Chart; // results/chart/chart.h

@@ -19,10 +19,7 @@ typedef struct Column {
 struct Table {
     Arena *arena;
     LIST_OF(Column) columns;
-    struct {
-        const char **items; // row by row
-        int count, room;
-    } cells;
+    LIST_OF(const char *) cells; // row by row
     struct {
         struct Below {
             int row;

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/text.h"
 
 // ---- Presentation of a record: labels, units, colours.

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/check.h"
+
 typedef int64_t SimTime;
 
 #define SIM_TIME_NEVER INT64_MAX
@@ -58,5 +60,10 @@ static inline double seconds_from_ticks(SimTime ticks, int64_t ticks_per_second)
 }
 
 // Picosecond ticks of a duration; more than 106 days is SIM_TIME_NEVER. What is negative or no number is our mistake.
-SimTime step_ticks(double seconds);
+static inline SimTime step_ticks(double seconds) {
+    SimTime ticks = SIM_TIME_NEVER;
+    CHECK(seconds >= 0);
+    ticks_from_seconds(seconds, TICKS_PER_SECOND_STEP, &ticks);
+    return ticks;
+}
 static inline double step_seconds(SimTime ticks) { return seconds_from_ticks(ticks, TICKS_PER_SECOND_STEP); }

@@ -1,4 +1,4 @@
-// Weighted max-min maintained while transfers start and end. Exact to the unit of exact.h, in any order.
+// Weighted max-min maintained while transfers start and end. Exact to the unit of a level, in any order.
 //
 // Each link has a level: the highest rate of its users there, the fair split of the capacity that users limited
 // elsewhere leave; a transfer's level is the least of its links'. These equations have one solution, that of

@@ -2,7 +2,6 @@
 // limit a rate; fluid_fill.c computes max-min fair rates.
 #pragma once
 
-#include "sim/exact.h"
 #include "sim/fluid.h"
 
 #define SHORT_ROUTE 4

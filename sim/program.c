@@ -4,6 +4,7 @@
 
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
+#include "sim/base/quantity.h"
 
 double weight_round(double weight) { return nearbyint(weight * 16777216.0) / 16777216.0; }
 
@@ -204,4 +205,121 @@ int32_t program_book_keep(ProgramBook *book, const Program *program) {
     LIST_PUSH(book->arena, &book->programs, kept);
     LIST_PUSH(book->arena, &book->hashes, hash);
     return book->programs.count - 1;
+}
+
+// ---- The least time.
+#define ROUNDING (1 - 1e-9)                         // of sums
+#define SHORT (2.0 / (double)TICKS_PER_SECOND_STEP) // by which a transfer may end before its time, for whole ticks
+
+typedef struct Least {
+    const System *system;
+    double *link_seconds;
+} Least;
+
+// Alone, and what its links bear; `times` over.
+static double transfer_seconds(Least *least, const Channel *channel, const Plan *plan, double times) {
+    double flow = plan->rate_limit > 0 ? plan->bytes / plan->rate_limit : 0;
+    for (int u = 0; u < plan->use_count; u++) {
+        const LinkUse *use = &plan->uses[u];
+        double seconds = plan->bytes * use->weight / least->system->links[use->link].bytes_per_second;
+        least->link_seconds[use->link] += times * seconds / channel->member_count; // each member counts its part
+        flow = fmax(flow, seconds);
+    }
+    return times * fmax(0, step_seconds(plan->latency) + flow - SHORT);
+}
+
+static double work_seconds(const Op *op, const Actor *actor) {
+    double seconds = step_seconds(op->time) * actor->slowness;
+    return actor->slowness == 1 ? seconds : fmax(0, seconds - SHORT);
+}
+
+static double ops_seconds(Least *least, const Actor *actor, const Op *ops, int64_t count, double times) {
+    double seconds = 0;
+    for (int64_t i = 0; i < count; i++) {
+        const Op *op = &ops[i];
+        if (op->kind == OP_WORK) seconds += times * work_seconds(op, actor);
+        if (op->kind != OP_TRANSFER) continue;
+        const Channel *channel = &least->system->channels[actor->channels[op->slot]];
+        seconds += transfer_seconds(least, channel, &channel->plans[op->id], times);
+    }
+    return seconds;
+}
+
+static double stream_seconds(Least *least, Arena *scratch, const Actor *actor, const Stream *stream) {
+    const Program *program = &least->system->programs[actor->program];
+    double *times = ARENA_ARRAY(scratch, double, program->routine_count);
+    for (int64_t i = 0; i < stream->count; i++)
+        if (stream->ops[i].kind == OP_ROUTINE) times[stream->ops[i].id]++;
+    double seconds = ops_seconds(least, actor, stream->ops, stream->count, 1);
+    for (int r = 0; r < program->routine_count; r++)
+        if (times[r] > 0)
+            seconds += ops_seconds(least, actor, program->routines[r].ops, program->routines[r].count, times[r]);
+    return seconds;
+}
+
+double least_seconds(const System *system) {
+    Arena *scratch = arena_open();
+    Least least = {system, ARENA_ARRAY(scratch, double, system->link_count)};
+    double longest = 0;
+    bool random = false;
+    for (int a = 0; a < system->actor_count; a++) {
+        const Actor *actor = &system->actors[a];
+        const Program *program = &system->programs[actor->program];
+        random = random || actor->jitter > 0;
+        for (int s = 0; s < program->stream_count; s++)
+            longest = fmax(longest, stream_seconds(&least, scratch, actor, &program->streams[s]));
+    }
+    for (int l = 0; l < system->link_count; l++) longest = fmax(longest, least.link_seconds[l]);
+    arena_close(scratch);
+    return random ? 0 : longest * ROUNDING;
+}
+
+// ---- What takes longest.
+static Longest longest_transfer(const System *system, const Plan *plan) {
+    Longest found = {.seconds = plan->rate_limit > 0 ? plan->bytes / plan->rate_limit : 0};
+    for (int u = 0; u < plan->use_count; u++) {
+        const Link *link = &system->links[plan->uses[u].link];
+        double seconds = plan->bytes * plan->uses[u].weight / link->bytes_per_second;
+        if (seconds <= found.seconds) continue;
+        found = (Longest){.seconds = seconds, .link = link->name, .bytes_per_second = link->bytes_per_second};
+    }
+    found.seconds += step_seconds(plan->latency);
+    return found;
+}
+
+static void look_at(const System *system, const Actor *actor, const Op *ops, int64_t count, Longest *longest) {
+    for (int64_t i = 0; i < count; i++) {
+        Longest found = {.seconds = step_seconds(ops[i].time) * actor->slowness};
+        if (ops[i].kind != OP_WORK && ops[i].kind != OP_TRANSFER) continue;
+        if (ops[i].kind == OP_TRANSFER)
+            found = longest_transfer(system, &system->channels[actor->channels[ops[i].slot]].plans[ops[i].id]);
+        found.cause = ops[i].cause;
+        if (found.seconds > longest->seconds) *longest = found;
+    }
+}
+
+Longest longest_operation(const System *system) {
+    Longest longest = {0};
+    for (int a = 0; a < system->actor_count; a++) {
+        const Actor *actor = &system->actors[a];
+        const Program *program = &system->programs[actor->program];
+        for (int s = 0; s < program->stream_count; s++)
+            look_at(system, actor, program->streams[s].ops, program->streams[s].count, &longest);
+        for (int r = 0; r < program->routine_count; r++)
+            look_at(system, actor, program->routines[r].ops, program->routines[r].count, &longest);
+    }
+    return longest;
+}
+
+void problem_beyond_clock(Problems *problems, Where where, const char *what, const System *system) {
+    Longest longest = longest_operation(system);
+    char seconds[64], rate[64];
+    quantity_format(longest.seconds, QUANTITY_TIME, seconds, sizeof seconds);
+    quantity_format(longest.bytes_per_second, QUANTITY_BANDWIDTH, rate, sizeof rate);
+    problem_add(problems, where, "%s takes longer than 106 days of simulated time, the most its clock holds", what);
+    if (longest.link)
+        problem_hint(problems, "what takes longest is \"%s\": %s by itself, over %s at %s",
+                     system->causes[longest.cause], seconds, longest.link, rate);
+    else
+        problem_hint(problems, "what takes longest is \"%s\": %s by itself", system->causes[longest.cause], seconds);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/problem.h"
 #include "sim/clock.h"
 
 typedef enum OpKind {
@@ -85,9 +86,9 @@ typedef struct Channel {
     int plan_count;
     int member_count; // joins that must arrive
     int32_t label;
-    double ranks; // of a sample (sample.h): how many of the whole meet here
+    double ranks; // of a sample (sample_system): how many of the whole meet here
     bool crosses; // of a sample: its members are of different copies
-    // Of two members, where the transfers are carried as packets (carrier.h):
+    // Of two members, where the transfers are carried as packets (Carrier):
     bool piped;   // messages follow each other: the sender goes on at once
     int64_t lane; // messages from one actor to another of one lane share a connection
 } Channel;
@@ -118,7 +119,7 @@ typedef struct System {
     int cause_count;
     const Label *labels; // label 0 is unnamed
     int label_count;
-    int samples; // copies of sampled actors that represent many (sample.h); 0: each represents itself, or as
+    int samples; // copies of sampled actors that represent many (sample_system); 0: each represents itself, or as
                  // many as do the same at the same time
 } System;
 
@@ -153,3 +154,35 @@ ProgramBook *program_book_create(Arena *arena);
 // The number of a program that does just this, with the same array of routines; a copy is made where there is none.
 int32_t program_book_keep(ProgramBook *book, const Program *program);
 const Program *program_book_programs(const ProgramBook *book, int *count);
+
+// ---- A lower bound on a system's time, found without running it.
+
+// No stream ends before its work and its transfers, each with its links to itself, are done; no link before all the
+// bytes are through that are to cross it. Random times are not known beforehand: 0 where there are any. In seconds, and
+// never more than a run takes.
+double least_seconds(const System *system);
+
+// ---- Diagnosis of a run that exceeds the clock's range: the message, and the operations that take longest.
+typedef struct Longest {
+    double seconds; // of the operation that takes longest by itself
+    int cause;
+    const char *link; // that it goes over, the slowest for its bytes; NULL: it is work, or takes so long by itself
+    double bytes_per_second;
+} Longest;
+
+Longest longest_operation(const System *system);
+
+// "… takes longer than 106 days", with what takes longest as a hint; `what` is "this step".
+void problem_beyond_clock(Problems *problems, Where where, const char *what, const System *system);
+
+// ---- Fair sharing of links: weighted max-min. An activity moves payload at one rate and loads each link it uses with
+// weight x rate; rates rise together (in proportion to fairness) until a link is full, and so on for the rest. The slow twin
+// of fluid.c.
+
+// The pure function: rates[i] in payload bytes per second for each plan running at the same time on these links.
+// Plans without uses and without rate_limit get INFINITY.
+void share_links(Arena *arena, const Link *links, int link_count, const Plan *const *plans, int plan_count,
+                 double *rates);
+
+// Of the first `link_count` links the one that a plan fills most; NULL: it uses none of them.
+const char *share_fullest_link(const Link *links, int link_count, const Plan *plan);

@@ -1,4 +1,4 @@
-// Transfers carried by another network (carrier.h). If all members meet first they differ from others only in the
+// Transfers carried by another network (Carrier). If all members meet first they differ from others only in the
 // source of their time. On a piped channel the sender posts and goes on, the receiver takes them in order.
 #include "sim/base/check.h"
 #include "sim/base/list.h"

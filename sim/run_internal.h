@@ -6,7 +6,7 @@
 #include "sim/fluid.h"
 #include "sim/run.h"
 
-// ---- Of a sample (sample.h), whose actors represent many ranks: state of run_jitter.c.
+// ---- Of a sample (fold.h), whose actors represent many ranks: state of run_jitter.c.
 // Works since equal ranks last waited for each other.
 typedef struct Works {
     double sum, squares; // of their times, ticks
@@ -224,7 +224,7 @@ void open_period(Arena *arena, Run *run);
 // Called when the reference has reached the boundary, after an event and all that follows from it.
 void look_for_period(Run *run);
 
-// ---- run_carried.c: channels whose transfers another network carries (carrier.h).
+// ---- run_carried.c: channels whose transfers another network carries (Carrier).
 void open_carried(Arena *arena, Run *run);
 static inline bool is_carried(const Run *run, int32_t channel) {
     return run->options->carrier && run->options->carrier->sender[channel] >= 0;

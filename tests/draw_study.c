@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "models/hardware/market.h"
-#include "models/hardware/quote.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/job/training.h"
 #include "models/workload/model/model.h"

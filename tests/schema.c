@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 
 static const char *const type_names[] = {[JSON_NULL] = "null",   [JSON_BOOL] = "boolean", [JSON_NUMBER] = "number",
                                          [JSON_TEXT] = "string", [JSON_LIST] = "array",   [JSON_OBJECT] = "object"};

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "tests/test.h"
 
 static const AnswerColumn columns[] = {

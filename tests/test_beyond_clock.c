@@ -1,7 +1,7 @@
 // Times that a clock cannot hold, and rates that no fair share was made for: an outcome that is told, never a wrapped
 // number and never the program's end.
 
-#include "sim/longest.h"
+#include "sim/program.h"
 #include "sim/run.h"
 #include "tests/script.h"
 #include "tests/test.h"

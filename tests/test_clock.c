@@ -1,7 +1,7 @@
 // Seconds and ticks.
 #include "sim/base/random.h"
 #include "sim/clock.h"
-#include "sim/exact.h"
+#include "sim/fluid.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -2,7 +2,7 @@
 #include "models/network/network_constants.h"
 #include "sim/base/random.h"
 #include "sim/clock.h"
-#include "sim/share.h"
+#include "sim/program.h"
 #include "tests/networks.h"
 #include "tests/test.h"
 

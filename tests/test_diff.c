@@ -3,7 +3,7 @@
 
 #include "scenarios/explain/command_diff.h"
 #include "sim/base/random.h"
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 #include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/command.h"

@@ -2,7 +2,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "sim/system/ending.h"
+#include "sim/system/process.h"
 #include "sim/system/file.h"
 #include "tests/child.h"
 #include "tests/sweep_store.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"

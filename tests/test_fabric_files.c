@@ -6,7 +6,6 @@
 #include "models/workload/cluster/fabric_kinds.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/collective_asked.h"
-#include "sim/data/hostlist.h"
 #include "tests/child.h"
 #include "tests/command.h"
 #include "tests/script.h"

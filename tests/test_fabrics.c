@@ -1,6 +1,5 @@
 // Every fabric: routes, hops, bisection, all-to-all against the link that must decide it, mistakes.
-#include "models/network/fabrics.h"
-#include "models/network/transports.h"
+#include "models/network/topology.h"
 #include "tests/fabric_cases.h"
 #include "tests/networks.h"
 #include "tests/test.h"

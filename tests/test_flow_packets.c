@@ -2,9 +2,9 @@
 // nothing queues, what congestion must cost at least, and laws of bytes.
 #include <string.h>
 
-#include "models/network/messages/flow_packets.h"
-#include "models/network/messages/packet_rules.h"
-#include "models/network/messages/steps.h"
+#include "models/network/messages/flows.h"
+#include "models/network/messages/message.h"
+#include "models/network/messages/packet_carrier.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/base/random.h"
 #include "sim/data/json.h"

@@ -1,5 +1,5 @@
 // Packed or not, what is read is what was written: in pieces of every size, members one after another, cut and damaged.
-#include "sim/data/gunzip.h"
+#include "sim/data/kineto.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "scenarios/commands/command_run.h"
 #include "sim/base/statistics.h"
+#include "sim/fold.h"
 #include "sim/run.h"
-#include "sim/sample.h"
 #include "tests/command.h"
 #include "tests/jobs.h"
 #include "tests/test.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "tests/test.h"
 
 // ---- A cluster to pay for.

@@ -1,5 +1,5 @@
 // The index of names against a plain list, and parts of a file found as by looking at each.
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"

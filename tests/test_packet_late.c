@@ -1,6 +1,6 @@
 // Flows over one cable of which the last starts late: each transport gives it its share after as long as its own
 // analysis says that a difference between flows lasts.
-#include "models/network/messages/packet_rules.h"
+#include "models/network/messages/packet_carrier.h"
 #include "tests/packet_star.h"
 #include "tests/test.h"
 

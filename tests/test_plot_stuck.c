@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "results/results.h"
-#include "sim/system/other_program.h"
+#include "sim/system/process.h"
 #include "tests/records.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

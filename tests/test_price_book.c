@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/hardware/quote.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/cost.h"

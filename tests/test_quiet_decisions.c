@@ -6,7 +6,7 @@
 
 #include "models/workload/job/software.h"
 #include "sim/base/arena.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -1,5 +1,5 @@
 // Prices like with like: a median over providers with its spread, one provider for all, machines on their own networks.
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
 
 #include <math.h>
 #include <string.h>

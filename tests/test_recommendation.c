@@ -1,7 +1,7 @@
 // What an answer ends with: the same four things on the screen and in JSON.
 #include "sim/base/check.h"
 #include "sim/data/json.h"
-#include "sim/data/recommendation.h"
+#include "sim/data/record.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -7,7 +7,7 @@
 #include "results/answer/record_answer.h"
 #include "results/page/report.h"
 #include "results/page/report_page.h"
-#include "sim/base/sha256.h"
+#include "sim/base/digest.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
 #include "tests/records.h"

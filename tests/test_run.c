@@ -3,9 +3,8 @@
 
 #include "sim/base/random.h"
 #include "sim/fold.h"
-#include "sim/least.h"
+#include "sim/program.h"
 #include "sim/run.h"
-#include "sim/share.h"
 #include "tests/child.h"
 #include "tests/systems.h"
 #include "tests/test.h"

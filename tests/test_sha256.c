@@ -1,5 +1,5 @@
 // SHA-256 against the examples of its standard, and base64 of its digests.
-#include "sim/base/sha256.h"
+#include "sim/base/digest.h"
 #include "tests/test.h"
 
 static const char *hex_of(const void *data, size_t bytes) {

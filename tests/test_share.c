@@ -2,7 +2,7 @@
 
 #include "sim/base/random.h"
 #include "sim/fluid_internal.h"
-#include "sim/share.h"
+#include "sim/program.h"
 #include "tests/test.h"
 
 TEST(parking_lot_shares_are_the_textbook_ones) {
@@ -92,7 +92,7 @@ typedef struct Twin {
 } Twin;
 
 // After any sequence of starts and ends the incremental engine has the rates of the pure function, to the rounding of
-// doubles and of sim/exact.h, and to the last bit those of itself when it starts from nothing every time.
+// doubles and of fluid.h, and to the last bit those of itself when it starts from nothing every time.
 static void compare_with_twin(uint64_t seed, Twin size) {
     Arena *arena = arena_open();
     RandomStream random = random_stream(seed, "fluid twin", 0);

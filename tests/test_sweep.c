@@ -1,8 +1,8 @@
 // Sweeps: points are the same as a study's, and each is stored once.
 #include <unistd.h>
 
-#include "results/progress.h"
-#include "results/store/store_base.h"
+#include "results/store/store.h"
+#include "results/terminal.h"
 #include "scenarios/sweep/sweep.h"
 #include "sim/base/random.h"
 #include "tests/sweep_store.h"

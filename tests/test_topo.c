@@ -5,7 +5,6 @@
 
 #include "models/network/interior.h"
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/cluster/imported_node.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/system/file.h"
 #include "tests/command.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "models/network/messages/flows.h"
-#include "results/progress.h"
+#include "results/terminal.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/fold.h"

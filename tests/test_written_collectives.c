@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "models/network/messages/flows.h"
-#include "models/network/messages/steps.h"
+#include "models/network/messages/algorithm.h"
 #include "scenarios/questions/collective_asked.h"
 #include "tests/command.h"
 #include "tests/networks.h"

@@ -11,13 +11,12 @@
 #include "models/network/interior.h"
 #include "results/store/store.h"
 #include "sim/base/check.h"
-#include "sim/data/json_stream.h"
-#include "sim/data/nsys.h"
-#include "sim/data/yaml.h"
+#include "sim/data/json.h"
+#include "sim/data/kineto.h"
 #include "sim/system/letters_out.h"
-#include "sim/system/other_program.h"
+#include "sim/system/process.h"
 #include "sim/system/wall.h"
-#include "sim/system/worker_pool.h"
+#include "sim/system/workers.h"
 
 enum { FAILED = 1 };
 
@@ -111,7 +110,7 @@ const Record *const *store_records(Store *store, int *count) {
     return NULL;
 }
 
-// ---- Processes: the work is done here, one piece after another (pieces.c).
+// ---- Processes: the work is done here, one piece after another (workers.c).
 
 WorkerPool *worker_pool_open(int size, PoolWork *work, void *context, Problems *problems) {
     (void)size, (void)work, (void)context;

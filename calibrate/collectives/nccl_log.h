@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "models/network/network.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 
 // In the words and columns of clusters.csv.
 typedef struct NcclFact {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 
 void predict(MeasuredCollective *measured, const NcclConstants *constants) {
     for (int r = 0; r < measured->log->row_count; r++)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "calibrate/collectives/validation.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 
 // ---- Builds a node type, a link and a cluster from a row's description.
 
@@ -578,7 +578,7 @@ void read_logs(Validation *validation, const Options *options) {
     Arena *arena = validation->arena;
     int count = option_positional_count(options);
     const char *file = option_text(options, "clusters", NULL);
-    PathList paths = {0};
+    Names paths = {0};
     if (!file && count == 1) file = table_within(arena, option_positional(options, 0));
     if (!file && count == 0) file = shipped_file(arena, SHIPPED_FOLDER "/clusters.csv");
     const Csv *csv = file ? csv_read_file(arena, file, validation->problems) : NULL;

@@ -10,7 +10,7 @@
 #include "calibrate/gpu/fit/fit_device.h"
 #include "results/answer/frame.h"
 #include "sim/system/file.h"
-#include "sim/system/other_program.h"
+#include "sim/system/process.h"
 
 // ---- lockstep calibrate recovery: measurements are generated from known constants with known noise and fitted, many
 // times. A valid 95 % interval contains the true value in 95 % of the trials.

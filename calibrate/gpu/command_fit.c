@@ -12,7 +12,7 @@
 #include "models/hardware/library_kernels.h"
 #include "models/network/network_constants.h"
 #include "results/answer/frame.h"
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 
 #define FEWEST_MEASUREMENTS 20
 #define FEWEST_IMPORTED 6 // a layer of a transformer, forward and back, has a dozen shapes

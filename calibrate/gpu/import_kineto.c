@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "calibrate/gpu/import.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 #include "sim/system/file.h"
 
 // ---- State of an import.

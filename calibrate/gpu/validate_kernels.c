@@ -11,7 +11,6 @@
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
-#include "sim/system/shipped.h"
 
 #define SHIPPED SHIPPED_MEASUREMENTS "/gemm.csv"
 

@@ -10,9 +10,9 @@
 #include "sim/base/list.h"
 #include "sim/base/random.h"
 #include "sim/data/csv.h"
-#include "sim/system/pieces.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 // ---- A row for each figure that an operator published and that can be computed from a trace.
 

@@ -7,7 +7,7 @@
 #include "calibrate/training/training.h"
 #include "sim/base/digest.h"
 #include "sim/base/embed.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 
 // ---- The catalogue without numbers that were derived from training runs, by their source text.
 

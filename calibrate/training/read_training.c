@@ -8,7 +8,6 @@
 #include "calibrate/training/read_training_internal.h"
 #include "models/workload/job/recompute.h"
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 #include "sim/data/csv.h"
 
 // ---- Defaults for unpublished settings, with the uncertainty they add.

@@ -6,9 +6,9 @@
 #include "calibrate/training/training.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
-#include "sim/system/pieces.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 #define FOLDER SHIPPED_MEASUREMENTS "/training/"
 
@@ -151,8 +151,8 @@ static const Anchors *read_anchors(Arena *arena, const Catalogue *catalogue, con
 // ---- The command.
 
 // Those that are named, a folder's *.csv, or the ones that come with the program.
-static PathList asked_files(Arena *arena, const Options *options, Problems *problems) {
-    PathList files = {0};
+static Names asked_files(Arena *arena, const Options *options, Problems *problems) {
+    Names files = {0};
     int named = option_positional_count(options);
     for (int i = 0; i < named; i++) paths_add(arena, option_positional(options, i), ".csv", &files, problems);
     for (int i = 0; i < SHIPPED_COUNT && named == 0; i++) LIST_PUSH(arena, &files, shipped_file(arena, shipped[i]));
@@ -160,7 +160,7 @@ static PathList asked_files(Arena *arena, const Options *options, Problems *prob
 }
 
 static bool read_runs(Asking *asking, const Catalogue *catalogue, MeasuredRuns *runs) {
-    PathList files = asked_files(asking->arena, asking->options, asking->problems);
+    Names files = asked_files(asking->arena, asking->options, asking->problems);
     bool readable = problem_count(asking->problems) == 0; // a bad cell costs its row only, and is reported at the end
     for (int i = 0; i < files.count; i++)
         readable &= measured_runs_read(asking->arena, catalogue, files.items[i], runs, asking->problems);

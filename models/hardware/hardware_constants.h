@@ -2,7 +2,7 @@
 // the catalogue.
 #pragma once
 
-#include "sim/base/constant.h"
+#include "sim/base/quantity.h"
 
 typedef enum HardwareConstantId {
     L2_BYTES,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "sim/data/csv.h"
 
 // ---- Prices, currencies, grids and sites: values derived from a row, and checks of a row.

@@ -8,6 +8,7 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"
+#include "sim/base/list.h"
 
 // ---- The table of GPU generations.
 
@@ -227,10 +228,7 @@ struct PartIndex {
     NameIndex *names;           // to places
     NameIndex *aliases, *chips; // to the newest in `called`; chips as GpuWords have them
     LIST_OF(Called) called;
-    struct {
-        int *items; // how often another part was put in the place of one
-        int count, room;
-    } versions;
+    LIST_OF(int) versions; // how often another part was put in the place of one
 };
 
 PartIndex *part_index_create(Arena *arena, PartKind kind) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/hardware/market.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/quantity.h"
 #include "sim/data/json.h"
 

@@ -1,12 +1,13 @@
 // One offer per provider, their median and spread; and the networks of a provider's machines.
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
+#include "sim/base/list.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/parts.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "sim/base/statistics.h"
 
 #define ENOUGH_PROVIDERS 3 // for a median without old prices, or without providers that lack a compared part
@@ -204,10 +205,7 @@ static const NameIndex *providers_quoted(Arena *arena, const Quote *quote) {
 
 const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
                                           int node_count, const PriceWish *wish, int *count) {
-    struct {
-        const char **items;
-        int count, room;
-    } common = {0};
+    LIST_OF(const char *) common = {0};
     bool first = true;
     for (int n = 0; n < node_count; n++) {
         if (nodes[n]->provider) continue;

@@ -8,7 +8,7 @@
 
 #include "models/hardware/parts.h"
 #include "sim/base/check.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 
 static void write_text(const char *text) {
     if (!text) {

@@ -1,5 +1,5 @@
 // Direct networks: rings, tori and dragonflies.
-#include "models/network/fabrics.h"
+#include "models/network/topology.h"
 
 // ---- Rings, two- and three-dimensional tori: a switch per node, dimension-ordered routes the shorter way round, and
 // half of the traffic each way if both are equally long.

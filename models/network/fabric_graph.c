@@ -3,7 +3,7 @@
 // that such routes take (ECMP).
 #include <math.h>
 
-#include "models/network/fabrics.h"
+#include "models/network/topology.h"
 #include "sim/base/check.h"
 
 #define SWITCH_LIMIT 256

@@ -1,8 +1,8 @@
 // The fabric's part of the patterns in loads.c: traffic between nodes, and collisions on the links that it crosses.
 #include <math.h>
 
-#include "models/network/fabrics.h"
 #include "models/network/loads.h"
+#include "models/network/topology.h"
 #include "sim/base/list.h"
 
 // ---- Hash collisions (ECMP): flows choose one of several equal links at random and stay there.

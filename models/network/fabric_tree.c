@@ -2,8 +2,8 @@
 // switches of a tier, so a unit has one bundle of links up and one down, and a plane carries an even part.
 #include <limits.h>
 
-#include "models/network/fabrics.h"
-#include "sim/exact.h"
+#include "models/network/topology.h"
+#include "sim/fluid.h"
 
 static const Tree *tree_of(const Network *network) { return network->laid; }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/network/network.h"
-#include "sim/base/constant.h"
+#include "sim/base/quantity.h"
 
 // How two GPUs of a node reach each other.
 typedef enum Medium { MEDIUM_NVLINK, MEDIUM_PCIE, MEDIUM_HOST, MEDIUM_COUNT } Medium;

@@ -2,8 +2,12 @@
 // shape, and the nodes, each a place in that graph plus the number of its first link. Private to this folder.
 #pragma once
 
+#include <stdbool.h>
+
 #include "models/network/interior.h"
 #include "models/network/network.h"
+#include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 #define NODE_GPU_LIMIT 32
 #define NODE_NIC_LIMIT 64
@@ -171,3 +175,84 @@ typedef struct Placement {
 } Placement;
 
 static inline int on_socket(int socket) { return -1 - socket; }
+
+// ---- Properties of a transport, independent of the links below it. Private to this folder.
+typedef struct TransportRow {
+    const char *name;
+    double header_bytes, mtu;           // of a packet on the wire: all that is not payload, and payload and IP headers
+    double mtu_headers;                 // of these inside the MTU
+    double cpu_seconds_per_byte;        // of one core that sends; 0: the NIC does it
+    double connection_bytes_per_second; // of one connection at most; 0: a NIC's whole rate
+    int connections;                    // per NIC
+    double window_bytes;                // in flight per connection; 0: as much as it takes
+    double first_window_bytes;          // slow start; 0: full speed at once
+    double eager_bytes;                 // sent at once at most; longer messages agree first; 0: any
+    bool hashed;                        // flows choose among equal ways by hash unless switches are adaptive
+} TransportRow;
+
+const TransportRow *transport_row(Transport transport);
+// Share of the line rate that is payload.
+double transport_payload_share(const TransportRow *row, double mtu);
+// Rate limit of the connections of that many NICs over such a round trip; 0: no limit.
+double transport_rate(Transport transport, double round_trip_seconds, int nics);
+// Time that a message waits for its window to open, beyond one round trip's worth that is always open.
+double transport_start_seconds(Transport transport, double round_trip_seconds, double bytes, int nics);
+
+// ---- The table of fabrics: a kind is a row and the file with its functions. Private to this folder.
+typedef struct FabricRow {
+    const char *name;                                                        // in messages
+    void (*check)(const NetworkSpec *spec, Where where, Problems *problems); // NULL: always valid
+    void (*lay)(Arena *arena, Network *network);                             // sets the number of links, names them
+    int (*leaf)(const Network *network, int node, int nic);                  // NULL: one switch
+    int (*switches)(const Network *network, int from, int to);               // crossed, from == to included
+    void (*cross)(const Network *network, int from, int to, double share, const Crossing *crossing); // NULL: no links
+    double (*line_seconds)(const Network *network, int from, int to);          // NULL: no long lines
+    void (*enter)(const Network *network, int leaf, const Crossing *crossing); // NULL: nothing above the leaves
+    // Links up (or down) from a leaf to the top, which nothing crosses but through NICs beneath. NULL: no such links.
+    void (*above)(const Network *network, int leaf, bool down, const Crossing *crossing);
+    bool (*is_even)(const Network *network, int senders); // see network_is_even: of the fabric alone. NULL: never
+} FabricRow;
+
+extern const FabricRow single_switch_row, tree_row, rail_only_row, dragonfly_row, dragonfly_plus_row, torus_row,
+    graph_row;
+
+// Room for the links of a fabric, in pairs, after those of the nodes.
+void fabric_make_room(Arena *arena, Network *network, int switches, int planes, int pairs);
+// Fills one pair; the names are the arena's.
+void fabric_set_pair(Network *network, int pair, double bytes_per_second, const char *forth, const char *back,
+                     const char *from, const char *to);
+void fabric_set_name(Network *network, int number, const char *name);
+// Payload bandwidth of a shared line of that line rate: the share that NICs attain, but over TCP what the wire allows.
+// There the CPUs of each host hold its NICs back, and hosts share the line.
+double fabric_line_rate(const Network *network, double line_bytes_per_second);
+// Bandwidth of the lines above that many nodes, whose line rates add up to the NICs' over `oversubscription`.
+double fabric_rate_above(const Network *network, int nodes, double oversubscription);
+// Effective share of parallel links when flows choose among them by hash (fabric_loads.c).
+double fabric_hash_share(double flows, double links);
+
+static inline void cross_link(const Crossing *crossing, const Network *network, int link, double share) {
+    crossing->add(crossing->context, network->first_fabric_link + link, share);
+}
+static inline double or_one(double number) { return number > 0 ? number : 1; }
+
+// A fat tree's tiers from the leaves up: units of one tier have one bundle of links up to the next.
+#define TREE_TIER_LIMIT 3
+typedef struct TreeTier {
+    const char *word; // "leaf", "pod", "site"
+    int units;        // per plane
+    int nodes;        // per unit
+    double bytes_per_second;
+    double hashed;  // the share of it that is left where flows choose by hash
+    double seconds; // of the line between two units, when they are joined by a line and not by switches
+    bool line;
+    int first_pair;
+} TreeTier;
+
+typedef struct Tree {
+    TreeTier tiers[TREE_TIER_LIMIT];
+    int tier_count;
+    bool rails;
+} Tree;
+
+int tree_unit(const Network *network, int leaf, int tier);
+int64_t graph_cable_cost(const FabricShape *fabric, const GraphCable *cable); // routes have the least sum

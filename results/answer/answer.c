@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "results/answer/last.h"
-#include "results/progress.h"
+#include "results/terminal.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
 #include "sim/system/wall.h"

@@ -2,23 +2,18 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 #include "sim/base/text.h"
 #include "sim/data/csv.h"
 
-typedef struct Cells {
-    struct Cell {
-        const char *column, *text;
-    } * items;
-    int count, room;
-} Cells;
+typedef struct Cell {
+    const char *column, *text;
+} Cell;
 
-typedef struct Rows {
-    Cells *items;
-    int count, room;
-} Rows;
+typedef LIST_OF(Cell) Cells;
+
+typedef LIST_OF(Cells) Rows;
 
 static const char *exact(Arena *arena, AnswerValue value) {
     if (value.unit == AS_TEXT) return value.text ? value.text : "";
@@ -27,7 +22,7 @@ static const char *exact(Arena *arena, AnswerValue value) {
 }
 
 static void add_cell(Arena *arena, Cells *cells, const char *column, const char *text) {
-    LIST_PUSH(arena, cells, ((struct Cell){column, text}));
+    LIST_PUSH(arena, cells, ((Cell){column, text}));
 }
 
 // ---- Facts, with the keys of their sections.

@@ -1,7 +1,7 @@
 // An answer as JSON: sections are objects, tables lists of them.
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "sim/data/answer.h"
 
 static void write_value(JsonWriter *json, AnswerValue value) {

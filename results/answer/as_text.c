@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "results/answer/answer.h"
-#include "results/answer/as.h"
 #include "results/chart/chart.h"
 #include "results/terminal.h"
 #include "sim/base/check.h"

@@ -3,11 +3,9 @@
 #include <string.h>
 
 #include "results/answer/answer.h"
-#include "results/answer/as.h"
 #include "sim/base/list.h"
-#include "sim/system/pieces.h"
-#include "sim/system/threads.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 static const OptionSpec form_rows[] = {
     {"json", OPTION_FLAG, .of = OF_FORM, .help = "the answer as JSON (lockstep schema)"},

@@ -143,7 +143,7 @@ bool last_keep(int argc, char **argv) {
     for (int i = 0; i < argc; i++) bytes += strlen(argv[i]) + 1;
     if (bytes > MOST_BYTES) return false;
     Arena *arena = arena_open();
-    Words words = {0};
+    Names words = {0};
     for (int i = 1; i < argc; i++) LIST_PUSH(arena, &words, (const char *)argv[i]);
     bool kept = write_questions(arena, &(LastQuestion){argv[0], words.items, words.count, folder, time_now(arena)});
     arena_close(arena);
@@ -161,7 +161,7 @@ static int length_of(const char *const *words) {
 static const LastQuestion *question_of(Arena *arena, const Json *kept, const Typed *typed, Problems *problems) {
     const Json *words = json_get(kept, "words");
     int before = problems_added(problems);
-    Words texts = {0};
+    Names texts = {0};
     for (int i = 0; words && words->kind == JSON_LIST && i < words->count; i++)
         if (words->items[i].kind == JSON_TEXT) LIST_PUSH(arena, &texts, words->items[i].text);
     QuestionFile file = {.command = text_of(kept, "command"),
@@ -169,7 +169,7 @@ static const LastQuestion *question_of(Arena *arena, const Json *kept, const Typ
                          .count = texts.count,
                          .typed = typed->words,
                          .typed_count = typed->count};
-    Words asked = question_words(arena, &file, problems);
+    Names asked = question_words(arena, &file, problems);
     if (problems_added(problems) > before) return NULL;
     LastQuestion *question = ARENA_NEW(arena, LastQuestion);
     *question = (LastQuestion){file.command, asked.items, asked.count, text_of(kept, "folder"), text_of(kept, "time")};
@@ -198,7 +198,7 @@ static const char *placed(Arena *arena, const LastQuestion *question, const char
     return elsewhere && word[0] != '-' && word[0] != '/' && word[0] && access(path, F_OK) == 0 ? path : word;
 }
 
-static void add_kept(Arena *arena, Words *words, const LastQuestion *question) {
+static void add_kept(Arena *arena, Names *words, const LastQuestion *question) {
     char folder[PATH_MAX];
     bool here = strcmp(question->folder, ".") == 0;
     bool elsewhere = !here && (!getcwd(folder, sizeof folder) || strcmp(folder, question->folder) != 0);
@@ -213,7 +213,7 @@ const char *const *last_words(Arena *arena, const LastQuestion *question, const 
                          .count = question->count,
                          .typed = again,
                          .typed_count = again_count};
-    Words words = {0}, typed = question_typed(arena, &file);
+    Names words = {0}, typed = question_typed(arena, &file);
     add_kept(arena, &words, question);
     for (int i = 0; i < typed.count; i++) LIST_PUSH(arena, &words, typed.items[i]);
     *count = words.count;
@@ -282,7 +282,7 @@ const LastQuestion *last_question_of_answer(Arena *arena, const char *path, cons
         problem_hint(problems, "lockstep plan says why; with more time or money there may be one");
         return NULL;
     }
-    Words words = {0};
+    Names words = {0};
     for (int i = 2; i < command->count; i++) LIST_PUSH(arena, &words, command->items[i].text);
     QuestionFile file = {.path = path,
                          .command = command->items[1].text,
@@ -290,7 +290,7 @@ const LastQuestion *last_question_of_answer(Arena *arena, const char *path, cons
                          .count = words.count,
                          .typed = typed->words,
                          .typed_count = typed->count};
-    Words asked = question_words(arena, &file, problems);
+    Names asked = question_words(arena, &file, problems);
     question_reads_near(arena, &file, problems);
     if (problems_added(problems) > before) return NULL;
     LastQuestion *question = ARENA_NEW(arena, LastQuestion);
@@ -324,7 +324,7 @@ bool last_repeat(Arena *arena, int *argc, char ***argv, Problems *problems) {
     const LastQuestion *question = last_question(arena, kind ? only : of, &(Typed){again, count}, problems);
     if (!question) return false;
     bool named = !unnamed || strcmp(question->command, unnamed) != 0;
-    Words words = {0};
+    Names words = {0};
     LIST_PUSH(arena, &words, (const char *)(*argv)[1]);
     if (named) LIST_PUSH(arena, &words, question->command);
     add_kept(arena, &words, question);

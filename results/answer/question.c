@@ -18,11 +18,8 @@ typedef struct Taking {
     const QuestionFile *file;
     const OptionSpec *rows;
     int row_count;
-    struct {
-        OptionSpec *items;
-        int count, room;
-    } others; // of other commands, which are not of the question
-    Words kept, left_out;
+    LIST_OF(OptionSpec) others; // of other commands, which are not of the question
+    Names kept, left_out;
     Problems *problems;
 } Taking;
 
@@ -131,7 +128,7 @@ static bool is_short_enough(const QuestionFile *file, Problems *problems) {
     return problem_hint(problems, "a command line is shorter: ask it anew");
 }
 
-Words question_words(Arena *arena, const QuestionFile *file, Problems *problems) {
+Names question_words(Arena *arena, const QuestionFile *file, Problems *problems) {
     Taking taking = {.arena = arena, .file = file, .problems = problems};
     if (!is_short_enough(file, problems)) return taking.kept;
     taking.rows = rows_of(arena, file->command, file->count > 0 ? file->words[0] : NULL, &taking.row_count);
@@ -141,9 +138,9 @@ Words question_words(Arena *arena, const QuestionFile *file, Problems *problems)
     return taking.kept;
 }
 
-// Words between spaces.
+// Names between spaces.
 static bool is_question_of_run(Taking *taking, const char *text) {
-    Words words = {0};
+    Names words = {0};
     char *rest = arena_copy_text(taking->arena, text), *next = NULL;
     for (char *word = strtok_r(rest, " \t\n", &next); word; word = strtok_r(NULL, " \t\n", &next))
         LIST_PUSH(taking->arena, &words, (const char *)word);
@@ -166,7 +163,7 @@ static const char *allowed_folder(const char *const *words, int count, int *at) 
 }
 
 void question_reads_near(Arena *arena, const QuestionFile *file, Problems *problems) {
-    Words folders = {0};
+    Names folders = {0};
     LIST_PUSH(arena, &folders, file_folder(arena, file->path));
     for (int i = 0; i < file->typed_count; i++) {
         const char *folder = allowed_folder(file->typed, file->typed_count, &i);
@@ -175,12 +172,12 @@ void question_reads_near(Arena *arena, const QuestionFile *file, Problems *probl
     file_read_through(gate_of_question(arena, folders.items, folders.count, problems), file->typed, file->typed_count);
 }
 
-Words question_typed(Arena *arena, const QuestionFile *file) {
+Names question_typed(Arena *arena, const QuestionFile *file) {
     int row_count;
     const char *attached, *first = file->count > 0 ? file->words[0] : NULL;
     const OptionSpec *rows = rows_of(arena, file->command, first, &row_count);
     bool has_it = option_row_of(rows, row_count, "--allow-read", &attached) != NULL;
-    Words words = {0};
+    Names words = {0};
     for (int i = 0; i < file->typed_count; i++)
         if (has_it || !allowed_folder(file->typed, file->typed_count, &i)) LIST_PUSH(arena, &words, file->typed[i]);
     return words;

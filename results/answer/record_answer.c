@@ -3,10 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/view.h"
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -233,10 +232,7 @@ const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count
 }
 
 static const char *old_prices(const RecordTelling *telling) {
-    struct {
-        DatedPrice *items;
-        int count, room;
-    } all = {0};
+    LIST_OF(DatedPrice) all = {0};
     for (int i = 0; i < telling->record->point_count && telling->today.year > 0; i++)
         for (int k = 0; k < telling->record->points[i].price_count; k++)
             LIST_PUSH(telling->arena, &all, telling->record->points[i].prices[k]);

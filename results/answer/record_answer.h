@@ -36,7 +36,7 @@ const char *record_largest(Arena *arena, const NamedValue *values, int count, in
 
 void record_write(FILE *out, const Record *record, AnswerForm form, const Style *style, bool verbose);
 
-// Contents of a page (record_page.c): the answer, its explanation, charts, and assumptions.
+// Contents of a page (as_page.c): the answer, its explanation, charts, and assumptions.
 typedef struct RecordPage {
     const Record *record;
     Date today;

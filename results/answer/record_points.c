@@ -4,7 +4,7 @@
 
 #include "results/answer/record_answer.h"
 #include "results/view.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/text.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
@@ -27,10 +27,7 @@ static bool all_numbers(const Record *record, const char *name) {
 
 // ---- Tables: columns are made for the record, then cells row by row.
 
-typedef struct Columns {
-    AnswerColumn *items;
-    int count, room;
-} Columns;
+typedef LIST_OF(AnswerColumn) Columns;
 
 static void column(const RecordTelling *telling, Columns *columns, const char *key, const char *title, AnswerUnit unit,
                    int drop) {

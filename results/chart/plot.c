@@ -6,11 +6,11 @@
 #include <unistd.h>
 
 #include "results/chart/chart.h"
-#include "results/progress.h"
+#include "results/terminal.h"
 #include "results/view.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"
-#include "sim/system/other_program.h"
+#include "sim/system/process.h"
 
 #define PNG_SCALE 1.6 // sharp on dense screens and in print
 #define MISSING_REMEDY "install it with: apt-get install gnuplot-nox"

@@ -7,7 +7,7 @@
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
-#include "sim/share.h"
+#include "sim/program.h"
 
 int film_part_count(uint64_t parts) { return __builtin_popcountll(parts); }
 

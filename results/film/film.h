@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "results/results.h"
+#include "sim/base/list.h"
 #include "sim/clock.h"
 #include "sim/run.h"
 
@@ -61,20 +62,14 @@ typedef struct Film {
     const char *beside_end; // printed after its time; NULL, "": nothing
     const char *const *rows;
     int row_count;
-    struct {
-        FilmBar *items;
-        int count, room;
-    } bars;
+    LIST_OF(FilmBar) bars;
     const Link *links; // for rates
     int link_count;
     // Of a collective: the data moved, in chunks; 0: none.
     int chunk_count;
     const uint64_t *held;     // [row * chunk_count + chunk] parts at first
     const uint64_t *promised; // and at the end; 0: whatever
-    struct {
-        FilmArrival *items;
-        int count, room;
-    } arrivals;
+    LIST_OF(FilmArrival) arrivals;
     SimTime end;
     SimTime *row_end;  // film_finish: of the last bar of each row
     bool stands_still; // rows wait for each other without end

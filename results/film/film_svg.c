@@ -19,12 +19,11 @@
 #define ELEMENTS_MOST 6000
 #define PLAYED 0.88 // of a round; then its end is seen
 
-typedef struct Times { // distinct moments, or stretches, that have a rule of their own
-    struct TimePair {
-        SimTime from, to;
-    } * items;
-    int count, room;
-} Times;
+typedef struct TimePair {
+    SimTime from, to;
+} TimePair;
+
+typedef LIST_OF(TimePair) Times; // distinct moments, or stretches, that have a rule of their own
 
 typedef struct Drawing {
     Arena *arena;
@@ -41,7 +40,7 @@ static double percent(const Drawing *d, SimTime time) {
 static int number_of(Drawing *d, Times *times, SimTime from, SimTime to) {
     for (int i = times->count - 1; i >= 0; i--)
         if (times->items[i].from == from && times->items[i].to == to) return i;
-    LIST_PUSH(d->arena, times, ((struct TimePair){from, to}));
+    LIST_PUSH(d->arena, times, ((TimePair){from, to}));
     return times->count - 1;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "results/chart/chart.h"
+#include "sim/base/list.h"
 
 // A table as displayed; a number's cell keeps its exact value for "copy CSV".
 typedef struct ReportColumn {
@@ -17,15 +18,9 @@ typedef struct ReportCell {
 
 typedef struct ReportTable {
     const char *caption;
-    struct {
-        ReportColumn *items;
-        int count, room;
-    } columns;
-    struct {
-        ReportCell *items; // row by row
-        int count, room;
-    } cells;
-    int marked; // a highlighted row, or -1
+    LIST_OF(ReportColumn) columns;
+    LIST_OF(ReportCell) cells; // row by row
+    int marked;                // a highlighted row, or -1
 } ReportTable;
 
 ReportTable *report_table_create(Arena *arena, const char *caption);

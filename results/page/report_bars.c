@@ -211,10 +211,7 @@ typedef struct Thinning {
     double *floor;      // [row x legend] where its lane begins
     double *full;       // [row x legend] height of that lane; 0: there are no such bars
     double *share;      // [row x legend x bins]
-    struct {
-        ChartBar *items;
-        int count, room;
-    } bars;
+    LIST_OF(ChartBar) bars;
 } Thinning;
 
 static void keep_between(Thinning *thinning, const ChartBar *bar, double from, double to) {

@@ -140,10 +140,7 @@ typedef struct Box {
     double left, top, right, bottom;
 } Box;
 
-typedef struct Boxes {
-    Box *items;
-    int count, room;
-} Boxes;
+typedef LIST_OF(Box) Boxes;
 
 static bool is_free(const Boxes *taken, const Box *box) {
     for (int i = 0; i < taken->count; i++) {

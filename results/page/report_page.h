@@ -2,6 +2,7 @@
 #pragma once
 
 #include "results/page/report.h"
+#include "sim/base/list.h"
 
 typedef enum BlockKind {
     BLOCK_SECTION,
@@ -25,19 +26,13 @@ typedef struct Block {
 struct Report {
     Arena *arena;
     const char *title, *command, *date, *lead;
-    struct {
-        Block *items;
-        int count, room;
-    } blocks;
+    LIST_OF(Block) blocks;
 };
 
 // ---- Colours. A chart's colour is a class of the page's style, with light and dark values.
 typedef struct Palette {
     Arena *arena;
-    struct {
-        uint32_t *items;
-        int count, room;
-    } colors;
+    LIST_OF(uint32_t) colors;
 } Palette;
 
 int palette_place(Palette *palette, uint32_t color); // n: classes "fn" (fill), "sn" (stroke), "tn" (text on the fill)

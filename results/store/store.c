@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "results/store/store_base.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
@@ -430,10 +429,7 @@ StoreRow store_row_at(Arena *arena, sqlite3_stmt *statement) {
 }
 
 static void read_points(Store *store, Record *record, const char *study, const char *parameters) {
-    struct {
-        RecordPoint *items;
-        int count, room;
-    } points = {0};
+    LIST_OF(RecordPoint) points = {0};
     sqlite3_stmt *select =
         store_prepare(store, arena_printf(store->arena, "SELECT * FROM point WHERE study = ? ORDER BY %s",
                                           order_sql(store, parameters)));
@@ -454,10 +450,7 @@ static void read_points(Store *store, Record *record, const char *study, const c
 }
 
 const Record *const *store_records(Store *store, int *count) {
-    struct {
-        const Record **items;
-        int count, room;
-    } records = {0};
+    LIST_OF(const Record *) records = {0};
     int before = problems_added(store->problems), step = SQLITE_DONE;
     sqlite3_stmt *select =
         store_prepare(store, "SELECT id, title, scenario, sample_name, parameters FROM study ORDER BY id");

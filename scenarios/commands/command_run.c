@@ -12,9 +12,9 @@
 #include "scenarios/study/study_options.h"
 #include "scenarios/study/study_point.h"
 #include "sim/data/vary.h"
-#include "sim/system/threads.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 #include "sim/trace.h"
 
 #define MOST_OWN_PLOTS 4 // drawn for --plot alone

@@ -12,7 +12,7 @@
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_options.h"
 #include "sim/base/list.h"
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"

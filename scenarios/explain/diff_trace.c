@@ -1,4 +1,4 @@
-// Reads a step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems (nsys.h), which may be
+// Reads a step of a Kineto trace (sim/data/kineto.h), or of an export of Nsight Systems, which may be
 // gigabytes: memory holds three numbers for each kernel.
 //
 // Every instant of a marked step is counted once, by the GPU's activity: computing before copying before
@@ -12,7 +12,7 @@
 #include "models/workload/cost/cost.h"
 #include "scenarios/explain/diff.h"
 #include "sim/base/list.h"
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 #include "sim/system/file.h"
 
 #define BIT(cause) (UINT32_C(1) << (cause))

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "scenarios/import/said.h"
-#include "sim/data/yaml.h"
+#include "sim/data/json.h"
 
 // False after a problem: a line that is no TOML.
 bool toml_read(Arena *arena, SaidList *list, const char *name, const char *text, size_t bytes, SaidBy by,

@@ -9,7 +9,6 @@
 #include "models/workload/job/job_options.h"
 #include "scenarios/import/manifests.h"
 #include "sim/base/list.h"
-#include "sim/base/name_index.h"
 #include "sim/system/file.h"
 
 // ---- What is heard.

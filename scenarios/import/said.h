@@ -6,7 +6,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
-#include "sim/data/yaml.h"
+#include "sim/data/json.h"
 
 // Whose word counts: later ones beat earlier ones.
 // BY_PROGRAM: a program gives it a value that is not known; told where nobody else says it.

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "models/workload/job/job_fields.h"
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
 #include "sim/base/text.h"

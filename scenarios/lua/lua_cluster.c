@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
 #include "models/workload/life/life.h"
 #include "scenarios/lua/lua_script.h"
 

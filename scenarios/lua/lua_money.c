@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/cluster/rent_options.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "models/workload/money/money.h"
 #include "scenarios/lua/lua_script.h"
 

@@ -2,7 +2,7 @@
 // { { send = { to = 1, bytes = 64 }, recv = { from = 3, bytes = 64 } }, … }. send and recv may be lists of messages.
 #pragma once
 
-#include "models/network/messages/steps.h"
+#include "models/network/messages/algorithm.h"
 #include "sim/base/problem.h"
 #include "sim/system/wall.h"
 

@@ -14,7 +14,7 @@
 #include "scenarios/sweep/sweep.h"
 #include "sim/base/check.h"
 #include "sim/data/answer.h"
-#include "sim/system/ending.h"
+#include "sim/system/process.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 

@@ -8,8 +8,8 @@
 #include "scenarios/packets/packets_study.h"
 #include "sim/base/digest.h"
 #include "sim/data/vary.h"
-#include "sim/system/threads.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 #define VARIED_MOST 6
 #define ROWS_MOST 1000

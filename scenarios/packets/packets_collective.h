@@ -1,7 +1,7 @@
 // A collective packet by packet, as lockstep collective and sim.packets ask for it.
 #pragma once
 
-#include "models/network/messages/flow_packets.h"
+#include "models/network/messages/packet_carrier.h"
 #include "scenarios/packets/packets_rules.h"
 
 // The network's settings and what came of it. False after a problem at `where`.

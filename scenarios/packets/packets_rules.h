@@ -2,7 +2,7 @@
 // collectives as packets.
 #pragma once
 
-#include "models/network/messages/flow_packets.h"
+#include "models/network/messages/packet_carrier.h"
 #include "models/workload/job/field.h"
 #include "sim/base/options.h"
 #include "sim/data/answer.h"

@@ -14,7 +14,7 @@
 #include "sim/base/digest.h"
 #include "sim/base/version.h"
 #include "sim/system/watch.h"
-#include "sim/system/worker_pool.h"
+#include "sim/system/workers.h"
 
 #define LEAST_FIT 0.05 // layouts less likely to fit are not listed: no command would run them
 #define SLICES 8       // of the candidates of one row, if all are simulated by many workers

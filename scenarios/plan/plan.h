@@ -1,12 +1,12 @@
 // Planning: the best layout on each candidate cluster, and the best of these clusters.
 #pragma once
 
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
 #include "models/workload/job/job.h"
 #include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
-#include "sim/base/date.h"
-#include "sim/system/worker_pool.h"
+#include "sim/base/quantity.h"
+#include "sim/system/workers.h"
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
@@ -131,8 +131,8 @@ typedef struct PlanResult {
 // bound is below the best found. The answer does not depend on `jobs`.
 PlanResult plan_search(Arena *arena, const PlanRequest *request, Problems *problems);
 
-// The same in parts, for programs with their own workers (worker_pool.h). All workers of one search read the same
-// request; `id` is equal for equal requests and engines.
+// The same in parts, for programs with their own workers (sim/system/workers.h). All workers of one search read the
+// same request; `id` is equal for equal requests and engines.
 #define PLAN_ID_ROOM 24
 typedef struct PlanParts {
     const PlanRequest *request;

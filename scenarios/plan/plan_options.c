@@ -5,19 +5,18 @@
 
 #include "models/hardware/hardware.h"
 #include "models/hardware/market.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
-#include "models/workload/cluster/rent_options.h"
 #include "models/workload/cost/cost.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
 #include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
-#include "sim/base/date.h"
-#include "sim/system/pieces.h"
+#include "sim/base/quantity.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 #define MOST_GPUS 1000000
 

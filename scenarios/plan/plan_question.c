@@ -1,7 +1,7 @@
 // lockstep plan: number of GPUs, node and network, layout, cost and date.
 #include "scenarios/plan/plan_question.h"
 
-#include "models/workload/cluster/rent_options.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "results/answer/frame.h"
 #include "scenarios/export/export_answer.h"
 #include "scenarios/plan/plan_answer.h"

@@ -10,7 +10,7 @@
 
 #include "models/hardware/kernel.h"
 #include "scenarios/program/program_graph.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/data/wire.h"
 

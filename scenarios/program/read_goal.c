@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenarios/program/program_graph.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/text.h"
 
 #define WORDS_MOST 12

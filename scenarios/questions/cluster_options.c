@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
-#include "models/workload/cluster/rent_options.h"
 
 #define MOST_GPUS 1000000
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "models/workload/money/money.h"
-#include "sim/base/date.h"
 #include "sim/base/options.h"
+#include "sim/base/quantity.h"
 
 extern const OptionSpec cluster_options[];
 extern const int cluster_option_count;

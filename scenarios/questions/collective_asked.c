@@ -8,10 +8,9 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
-#include "sim/system/threads.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 const char *const collective_backends[] = {"nccl", "gloo", "mpi"};
 const char *const collective_algorithms[] = {"ring",

@@ -1,7 +1,7 @@
 // The list of all tables of constants.
 #pragma once
 
-#include "sim/base/constant.h"
+#include "sim/base/quantity.h"
 
 typedef struct ConstantTable {
     const char *name, *title;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "models/hardware/parts.h"
-#include "models/workload/cluster/rent_options.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "results/answer/frame.h"
 #include "scenarios/questions/cluster_options.h"
 #include "scenarios/questions/cost_compare.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/workload/money/money.h"
-#include "sim/base/date.h"
+#include "sim/base/quantity.h"
 #include "sim/data/answer.h"
 
 // An offer of the price book for the same GPUs, compared with the cluster's cost.

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "models/workload/cluster/imported_node.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "scenarios/questions/goodput_best.h"
-#include "sim/system/pieces.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 #define MOST_NODES 200000
 #define MOST_RUNS 100000

@@ -1,7 +1,7 @@
 // The request of `lockstep goodput`, and its output.
 #pragma once
 
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
 #include "results/chart/chart.h"

@@ -9,7 +9,7 @@
 
 #include "results/answer/frame.h"
 #include "scenarios/lua/lua_course.h"
-#include "sim/base/sha256.h"
+#include "sim/base/digest.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 

@@ -1,5 +1,5 @@
 // lockstep memory: a job's memory on each GPU, and remedies if it does not fit.
-#include "models/workload/cluster/imported_node.h"
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/memory_time.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/job/needs.h"

@@ -1,7 +1,6 @@
 // lockstep topo: a catalogue node, or nodes on a fabric, in nvidia-smi's format, as DOT or JSON.
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
 #include "results/answer/frame.h"
 #include "sim/system/file.h"
 

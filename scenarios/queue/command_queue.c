@@ -9,7 +9,7 @@
 #include "sim/base/text.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 #include "sim/system/watch.h"
 
 // ---- Options.

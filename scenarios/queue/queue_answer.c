@@ -6,7 +6,7 @@
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/digest.h"
 #include "sim/base/text.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 #include "sim/system/watch.h"
 
 static const char *const figure_words[QUEUE_FIGURE_COUNT] = {

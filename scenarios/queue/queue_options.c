@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/text.h"
-#include "sim/system/pieces.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 // ---- Quotas of groups from user input, and preparation of jobs before they run: groups, elastic jobs, MIG slices.
 

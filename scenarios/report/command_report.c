@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/answer/last.h"
 #include "results/answer/record_answer.h"
 #include "results/page/report.h"
@@ -15,7 +15,7 @@
 #include "scenarios/questions/lesson.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/base/text.h"
-#include "sim/data/recommendation.h"
+#include "sim/data/record.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 

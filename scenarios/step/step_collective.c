@@ -3,8 +3,7 @@
 
 #include "scenarios/step/step_film.h"
 #include "sim/base/list.h"
-#include "sim/longest.h"
-#include "sim/share.h"
+#include "sim/program.h"
 #include "sim/system/watch.h"
 
 #define MESSAGES_MOST 20000

@@ -5,7 +5,7 @@
 #include "scenarios/study/study.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
-#include "sim/longest.h"
+#include "sim/program.h"
 #include "sim/system/watch.h"
 
 #define BARS_MOST 400000

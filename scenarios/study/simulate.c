@@ -16,7 +16,7 @@
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/fold.h"
-#include "sim/longest.h"
+#include "sim/program.h"
 #include "sim/run.h"
 #include "sim/system/watch.h"
 

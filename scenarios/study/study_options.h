@@ -1,7 +1,7 @@
 // A study from options instead of a script: --model, --node, --gpus and the rest of a cluster and a job.
 #pragma once
 
-#include "models/workload/cluster/rent_options.h"
+#include "models/workload/cluster/cluster_money.h"
 #include "models/workload/job/job_options.h"
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"

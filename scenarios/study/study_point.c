@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/hardware/quote.h"
+#include "models/hardware/market.h"
 #include "models/workload/cost/cost.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/job_life.h"

@@ -2,12 +2,12 @@
 // options.
 #pragma once
 
-#include "results/progress.h"
 #include "results/store/store.h"
+#include "results/terminal.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_point.h"
 #include "sim/system/wall.h"
-#include "sim/system/worker_pool.h"
+#include "sim/system/workers.h"
 
 typedef enum SweepKind {
     SWEEP_STUDY,  // a name that studies vary

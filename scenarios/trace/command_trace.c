@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/answer/frame.h"
 #include "results/trace_file.h"
 #include "scenarios/explain/step_question.h"

@@ -9,7 +9,7 @@
 #include "models/workload/step/step_trace.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/text.h"
-#include "sim/longest.h"
+#include "sim/program.h"
 #include "sim/system/watch.h"
 
 // ---- Recording.

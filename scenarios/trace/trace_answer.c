@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "results/answer/as.h"
+#include "results/answer/answer.h"
 #include "results/answer/record_answer.h"
-#include "results/progress.h"
 #include "results/terminal.h"
 #include "scenarios/trace/trace.h"
 #include "sim/base/text.h"

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/problem.h"
 
 typedef enum QuantityKind {
     QUANTITY_NUMBER,     // plain number: "0.35", "1e9", "40 %" (0.4)
@@ -55,7 +56,6 @@ const char *quantity_describe(QuantityKind kind);
 const char *quantity_exact(Arena *arena, double number);
 
 // ---- Seeds of random draws: 64-bit integers, parsed and printed the same way everywhere, never through a double.
-
 #define SEED_RANGE "a whole number from 0 to 18446744073709551615"
 
 // Digits and nothing else, up to 2^64 - 1: "7", "007". False for all else.
@@ -63,3 +63,42 @@ bool digits_read(const char *text, uint64_t *number);
 // Such digits, or a count as it is written elsewhere ("7.0", "1e3", "2k"; up to 9e15, where each is exact). False: it
 // is no seed, and *seed stays.
 bool seed_read(const char *text, uint64_t *seed);
+
+// ---- Calendar dates: "2026", "2026-04", "2026-04-17". A year or month alone means the whole year or month.
+typedef struct Date {
+    int year, month, day; // month and day 0: unspecified
+} Date;
+
+// False when the text is no day, month or year from 1900 to 2199.
+bool date_parse(const char *text, Date *date);
+// Of the first day that the date may mean, counted from 1970-01-01.
+int64_t date_first_day(Date date);
+// Of the last day that the date may mean: 2027-03 is the 31st of March.
+int64_t date_last_day(Date date);
+// Seconds from the beginning of `today` to a deadline: a time with its unit ("30d") or a day or month, to its end
+// ("2027-02-01", "2027-03"). False with a sentence in `why` when it is neither, or over already.
+bool deadline_parse(const char *text, Date today, double *seconds, char why[QUANTITY_WHY]);
+// Whether some day that `date` may mean lies more than a year before `today`.
+bool date_is_a_year_before(Date date, Date today);
+// The date of --date; NULL: today by this machine's clock, in UTC. Meant for dates that are only displayed; an answer
+// whose results depend on the date states it. Adds a problem for an invalid date.
+Date date_or_today(const char *text, Problems *problems);
+
+// ---- A fitted or assumed number of the models, with its source. Each folder of the models keeps its numbers in one
+// table (*_constants.c), read by index; `lockstep constants` lists them all. Numbers that are definitions or come from
+// a protocol's source are not listed; they stay next to the code that uses them.
+typedef enum ConstantKind {
+    CONSTANT_FITTED,   // to measurements, through the models
+    CONSTANT_MEASURED, // read off measurements
+    CONSTANT_ASSUMED   // usual values and judgement: nothing was fitted
+} ConstantKind;
+
+typedef struct Constant {
+    const char *name;
+    const char *unit; // "": a pure number
+    double value;
+    double sigma; // relative, of one standard deviation: of the fit, else judgement
+    ConstantKind kind;
+    const char *source; // the data it was fitted to or read from; or why it is assumed
+    const char *basis;  // amount of that data: machines, rows
+} Constant;

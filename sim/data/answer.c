@@ -159,7 +159,7 @@ int answer_row_count(const AnswerTable *table) {
 
 void answer_row_detail(Answer *answer, AnswerDetail detail) {
     AnswerTable *table = answer->table->table;
-    struct AnswerRowDetail of = {answer_row_count(table) - 1, detail};
+    AnswerRowDetail of = {answer_row_count(table) - 1, detail};
     LIST_PUSH(answer->arena, &table->details, of);
 }
 

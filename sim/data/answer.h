@@ -9,9 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
-#include "sim/data/recommendation.h"
+#include "sim/data/record.h"
 
 // How a value is formatted for display. JSON and CSV have the number itself, in the unit given here.
 typedef enum AnswerUnit {
@@ -176,22 +177,18 @@ typedef enum AnswerNodeKind {
     NODE_CHART
 } AnswerNodeKind;
 
+typedef struct AnswerRowDetail {
+    int row;
+    AnswerDetail detail;
+} AnswerRowDetail;
+
 typedef struct AnswerTable {
     const AnswerColumn *columns;
     int column_count;
-    struct {
-        AnswerValue *items; // row by row
-        int count, room;
-    } cells;
-    int marked; // row, or -1
-    struct {
-        struct AnswerRowDetail {
-            int row;
-            AnswerDetail detail;
-        } * items;
-        int count, room;
-    } details;      // of rows that are not for all, in their order
-    int first_rows; // on the first screen; 0: all
+    LIST_OF(AnswerValue) cells;       // row by row
+    int marked;                       // row, or -1
+    LIST_OF(AnswerRowDetail) details; // of rows that are not for all, in their order
+    int first_rows;                   // on the first screen; 0: all
 } AnswerTable;
 
 typedef struct AnswerNode AnswerNode;

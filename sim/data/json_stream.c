@@ -1,10 +1,9 @@
 // Streaming JSON parser on yajl. A token cut by the end of a piece is parsed again from its start: pieces double in
 // size while no token completes, and a long text costs twice its length.
-#include "sim/data/json_stream.h"
+#include "sim/data/kineto.h"
 
 #include <yajl/yajl_parse.h>
 
-#include "sim/data/gunzip.h"
 #include "sim/system/watch.h"
 
 #define USUAL_PIECE ((size_t)64 << 10)

@@ -1,7 +1,7 @@
 // Tables of schema 3 (nsys 2021 to 2024). Exports have tables and columns only for data that was recorded; missing
 // ones are skipped. The file is untrusted: it is opened immutable, its schema may call no function with side effects,
 // and only plain tables are read, in one pass each.
-#include "sim/data/nsys.h"
+#include "sim/data/kineto.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 // YAML as a tree: events of libyaml, with a stack of open nodes. An alias is a pointer to its anchor's tree, not a
 // copy, so that aliases of aliases cost nothing here; code that walks the tree limits its size (said.c).
-#include "sim/data/yaml.h"
+#include "sim/data/json.h"
 
 #include <stdlib.h>
 #include <string.h>

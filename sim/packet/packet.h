@@ -107,7 +107,7 @@ typedef struct PacketNetwork {
     double loss; // share of data packets that each cable loses at random, beside its own
     uint64_t seed;
     double window_seconds; // of time worked off at once, at most; 0: the smallest latency
-    int threads; // at work, at most; 0: as many as are wanted (sim/system/threads.h). What comes of it is the same
+    int threads; // at work, at most; 0: as many as are wanted (sim/system/workers.h). What comes of it is the same
 } PacketNetwork;
 
 typedef struct PacketPort { // what leaves by one end of a cable: 2 * cable from a to b, and 1 more for the way back

@@ -3,7 +3,7 @@
 
 #include "sim/base/check.h"
 #include "sim/base/random.h"
-#include "sim/packet/packet_nodes.h"
+#include "sim/packet/packet_internal.h"
 
 #define GAP_TOLD 3 // later packets acknowledged: one before them is lost (RFC 5681)
 #define TIMEOUT_DOUBLINGS 8

@@ -250,22 +250,13 @@ typedef struct PacketWorker {
     uint64_t *noted[WINDOWS];     // a bit for each place of all workers, by window: something happens there
     bool any[WINDOWS];
     EventQueue *far; // item: of far_events
-    struct {
-        FarEvent *items;
-        int count, room;
-    } far_events;
-    struct {
-        int32_t *items;
-        int count, room;
-    } far_free;
+    LIST_OF(FarEvent) far_events;
+    LIST_OF(int32_t) far_free;
     struct { // what arrives at the node at work within the window, by time
         uint64_t *items, *sorted;
         int count, room;
     } keys;
-    struct { // of the window
-        PacketArrival *items;
-        int count, room;
-    } arrivals;
+    LIST_OF(PacketArrival) arrivals; // of the window
     int64_t hops, sent, delivered, dropped, lost, duplicates, flows_there;
     SimTime end;    // the last byte that is there
     char apart[64]; // from what another one writes
@@ -286,10 +277,7 @@ struct PacketSim {
     FlowThere *there;
     int32_t *leaf, *down; // [host] its switch (or the other host), and the port down to it
     Ways *ways;           // [switch * switches + switch]
-    struct {
-        int32_t *items;
-        int count, room;
-    } way_ports;
+    LIST_OF(int32_t) way_ports;
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes, control_bytes;
     bool by_credits, plain;                           // plain: who finds a port idle passes
@@ -301,10 +289,7 @@ struct PacketSim {
     int64_t window_hops;    // of the window worked off last
     PacketWorker *workers;
     int worker_count, flow_count;
-    struct { // of the window worked off last
-        PacketArrival *items;
-        int count, room;
-    } arrivals;
+    LIST_OF(PacketArrival) arrivals; // of the window worked off last
     PacketResult result;
 };
 
@@ -398,7 +383,48 @@ static inline void sim_at_host(PacketWorker *worker, int32_t host, SimTime time,
 // ---- Nodes (packet_nodes.c).
 void nodes_run_window(PacketWorker *worker);
 
-// ---- Ways (packet_ways.c): ports too, the smallest latency in *least. NULL, or what cannot be.
+// ---- Ways (packet.c): ports too, the smallest latency in *least. NULL, or what cannot be.
 const char *ways_lay(PacketSim *sim, SimTime *least);
 // Cables of the way from host to host, of one where there are several; 0: there is none.
 int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to);
+
+// ---- What ports and switches (packet_nodes.c) and hosts (packet_hosts.c) of the packet engine share.
+// ---- Queues.
+void queue_grow(PacketWorker *w, Queue *queue);
+
+static inline void queue_push(PacketWorker *w, Queue *queue, Waiting waiting) {
+    if (queue->count == queue->room) queue_grow(w, queue);
+    queue->items[(queue->head + queue->count++) & (queue->room - 1)] = waiting;
+}
+
+static inline Waiting queue_pop(Queue *queue) {
+    Waiting waiting = queue->items[queue->head];
+    queue->head = --queue->count ? (queue->head + 1) & (queue->room - 1) : 0; // where memory is near
+    return waiting;
+}
+
+// ---- Packets.
+int64_t packet_short_bytes(const PacketSim *sim, uint64_t word); // on the wire, of the last packet of a message
+
+static inline int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
+    if (word_kind(word) != KIND_DATA) return sim->control_bytes;
+    return word & WORD_SHORT ? packet_short_bytes(sim, word) : sim->full_bytes;
+}
+
+static inline int lane_of(const PacketSim *sim, uint64_t word) { return sim->ends[word_flow(word)].lane; }
+
+// ---- Ports.
+// Sends the next packet that waits at a port, or at its host, if the port may send.
+void port_go(PacketWorker *w, Port *port, SimTime now);
+void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now);
+// Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent.
+void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now);
+// Returns the credits of a packet that has left a buffer to the sender at the far end of the cable.
+void port_give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now);
+
+// ---- Hosts.
+// Sends the next packet of a lane's flows that may send. False: none may.
+bool host_sends(PacketWorker *w, Host *host, int lane, SimTime now);
+void host_receives(PacketWorker *w, Host *host, const Flight *flight);
+// An event of a host's own: a flow may send again, has a message, has timed out, or its next pull is due.
+void host_event(PacketWorker *w, int32_t host, uint64_t word, SimTime now);

@@ -3,7 +3,7 @@
 
 #include "sim/base/check.h"
 #include "sim/base/random.h"
-#include "sim/packet/packet_nodes.h"
+#include "sim/packet/packet_internal.h"
 
 #define RESUME_BELOW 2 // full packets below the threshold at which a port was paused
 

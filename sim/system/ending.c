@@ -1,4 +1,4 @@
-#include "sim/system/ending.h"
+#include "sim/system/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include "sim/base/arena.h"
 #include "sim/system/file.h"
 #include "sim/system/letters_out.h"
-#include "sim/system/other_program.h"
 
 enum { FAILED = 1 };
 

@@ -1,4 +1,4 @@
-#include "sim/system/other_program.h"
+#include "sim/system/process.h"
 
 #include <errno.h>
 #include <signal.h>

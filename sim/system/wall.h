@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/options.h"
 #include "sim/base/problem.h"
 
@@ -32,10 +33,7 @@ typedef struct WallPath {
     const char *path;
 } WallPath;
 
-typedef struct WallRules { // {0}: nothing may be read, written or started
-    WallPath *items;
-    int count, room;
-} WallRules;
+typedef LIST_OF(WallPath) WallRules; // {0}: nothing may be read, written or started
 
 // Paths that do not exist are skipped: opening them later reports the error.
 void wall_allow(Arena *arena, WallRules *rules, WallRight right, const char *path);

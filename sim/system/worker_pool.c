@@ -1,5 +1,5 @@
 // Workers are forked processes with a socket each: an item number goes in, a length and the answer's bytes come back.
-#include "sim/system/worker_pool.h"
+#include "sim/system/workers.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -9,7 +9,6 @@
 #include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/fit/fit_gemm.h"
 #include "models/hardware/market.h"
-#include "models/hardware/quote.h"
 #include "models/workload/model/hf_config.h"
 #include "scenarios/plan/batch_law.h"
 #include "sim/base/check.h"

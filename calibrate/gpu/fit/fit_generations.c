@@ -12,7 +12,7 @@
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
-#include "sim/system/shipped.h"
+#include "sim/system/file.h"
 
 #define HUBER 0.1          // log residuals beyond this count linearly: a library's odd choice of kernel is no physics
 #define FAR 1.0            // so far a search that starts anywhere still has a slope

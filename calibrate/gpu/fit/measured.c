@@ -6,7 +6,7 @@
 #include "models/network/network_constants.h"
 #include "models/workload/cluster/cluster.h"
 #include "sim/base/check.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
 #include "sim/system/file.h"

@@ -4,7 +4,7 @@
 #include "models/network/collectives/candidates.h"
 #include "models/network/messages/message.h"
 #include "models/network/network_constants.h"
-#include "models/network/transports.h"
+#include "models/network/topology.h"
 
 // ---- Cost of one NCCL step: permitted protocols, number of channels, hop latency, and the software's maximum rate if
 // below the links'.

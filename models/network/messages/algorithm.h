@@ -17,10 +17,7 @@ typedef struct FlowStep {
     const int32_t *send, *receive; // pieces
 } FlowStep;
 
-typedef struct Lane { // steps in order; lanes do not wait for each other
-    FlowStep *items;
-    int count, room;
-} Lane;
+typedef LIST_OF(FlowStep) Lane; // steps in order; lanes do not wait for each other
 
 // The rank that a schedule is made for. Pieces are numbered equally on all ranks: parts of the array if it is reduced
 // or broadcast; the owner's rank for all_gather, gather and scatter; from * rank_count + to for all_to_all.
@@ -53,37 +50,34 @@ typedef struct Algorithm {
 const Algorithm *algorithm_find(CollectiveOp op, const char *name);
 int algorithm_names(CollectiveOp op, const char **names, int room); // returns the count
 
-// ---- For the files of algorithms.
-Lane *new_lane(Party *party);
-FlowStep *new_step(Party *party, Lane *lane, int to, int from);
-void send_pieces(const Party *party, FlowStep *step, int first, int count); // first, first + 1, …
-void receive_pieces(const Party *party, FlowStep *step, int first, int count, bool add);
-int block_of(const Party *party, int rank);
-int smallest_block(const Party *party);
-static inline int block_size(const Party *party, int block) { return party->starts[block + 1] - party->starts[block]; }
-
 int one_piece(const Party *party);
-int piece_per_rank(const Party *party);
-
 int ring_pieces(const Party *party);
-int chain_pieces(const Party *party);
 int tree_pieces(const Party *party);
-int pair_pieces(const Party *party);
-int hierarchical_pieces(const Party *party);
-int halving_pieces(const Party *party);
 
-void build_ring(Party *party); // all_reduce, all_gather, reduce_scatter
-void build_chain(Party *party);
-void build_tree(Party *party);
-void build_binomial(Party *party); // all_reduce, broadcast, reduce
-void build_recursive_doubling(Party *party);
-void build_halving_doubling(Party *party);
-void build_bruck_gather(Party *party);
-void build_bruck_exchange(Party *party);
-void build_pairwise(Party *party);
-void build_linear_exchange(Party *party);
-void build_linear_rooted(Party *party);
-void build_binomial_rooted(Party *party);
-void build_dissemination(Party *party);
-void build_hierarchical(Party *party);
-void build_shift(Party *party);
+// ---- An algorithm written by the user: for every rank a list of steps, each with concurrent sends and receives. A
+// rank's next step begins when all messages of the previous one are complete. It specifies how many bytes go where, not
+// their content.
+typedef struct StepMessage {
+    int peer; // index in the request's ranks
+    double bytes;
+} StepMessage;
+
+typedef struct RankStep {
+    const StepMessage *sends, *receives;
+    int send_count, receive_count;
+} RankStep;
+
+typedef struct RankSteps {
+    const RankStep *items;
+    int count;
+} RankSteps;
+
+typedef struct WrittenSteps {
+    const char *name;
+    const RankSteps *ranks; // [rank]
+} WrittenSteps;
+
+// A sentence that names rank and step when a send meets no receive, or another size, or when ranks wait for each other
+// for ever; NULL when all is well. The i-th send from one rank to another meets the i-th receive there. Steps count
+// from 1.
+const char *steps_check(Arena *arena, const WrittenSteps *steps, int ranks);

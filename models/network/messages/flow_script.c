@@ -3,7 +3,7 @@
 // still under way: its latency passes on separate streams at the receiver, as many as messages may be under way.
 // Otherwise a message takes its latency and its bytes before the next one begins. Messages posted at once (NCCL's
 // grouped sends and receives) each wait for the posting of those before.
-#include "models/network/messages/flow_plan.h"
+#include "models/network/messages/message.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 

@@ -1,5 +1,5 @@
 // Runs a request as messages: algorithm, protocol, pieces, and the run of the system that flow_system.c builds.
-#include "models/network/messages/flow_plan.h"
+#include "models/network/messages/message.h"
 #include "models/network/messages/packet_fabric.h"
 
 #include <math.h>

@@ -1,9 +1,10 @@
 #include "models/network/messages/packet_carrier.h"
 
+#include "models/network/messages/packet_fabric.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "models/network/messages/packet_fabric.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/statistics.h"

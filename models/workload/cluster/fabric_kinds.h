@@ -1,6 +1,8 @@
 // Fabrics as user input: kinds by name, each with its fields, from a text, a JSON file or a Lua table.
 #pragma once
 
+#include <stdbool.h>
+
 #include "models/hardware/hardware.h"
 #include "models/network/network.h"
 #include "sim/base/quantity.h"
@@ -60,7 +62,7 @@ bool fabric_leaves_said_once(const char *text, const FabricShape *shape, bool sa
 bool fabric_from_gated_text(Arena *arena, const Catalogue *catalogue, const ReadGate *gate, const char *text,
                             Where where, const FabricLink **link, const FabricShape **shape, Problems *problems);
 
-// ---- Fabrics from files of real clusters. A format is a row (fabric_text.c) and the file that reads it.
+// ---- Fabrics from files of real clusters. A format is a row (fabric_kinds.c) and the file that reads it.
 
 typedef struct FabricFile {
     const char *path;                              // for messages
@@ -85,3 +87,11 @@ bool is_infragraph(const char *text); // in YAML
 FabricShown infragraph_read(Arena *arena, FabricFile *file, Problems *problems);
 // The same of its tree, from YAML or JSON. NULL after problems.
 const FabricShape *infragraph_shape(Arena *arena, const Json *file, Problems *problems);
+
+// ---- Lists of hosts as Slurm writes them: "gpu[001-016,020],login2", several brackets in a name, leading zeros kept.
+
+// Called with each name in turn; false: enough. The name is gone afterwards.
+typedef bool HostVisit(void *context, const char *name);
+
+// False: the list is invalid, with the reason in *why, or `visit` stopped the walk, with *why NULL.
+bool hostlist_walk(const char *list, HostVisit *visit, void *context, const char **why);

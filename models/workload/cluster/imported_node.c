@@ -1,5 +1,5 @@
 // Converts a topology matrix or XML to a NodeType.
-#include "models/workload/cluster/imported_node.h"
+#include "models/workload/cluster/cluster.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/workload/cluster/fabric_kinds.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/base/text.h"
 
 #define MOST_PORTS 1000000

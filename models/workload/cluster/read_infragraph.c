@@ -7,7 +7,7 @@
 
 #include "models/workload/cluster/fabric_kinds.h"
 #include "sim/base/list.h"
-#include "sim/data/yaml.h"
+#include "sim/data/json.h"
 
 enum { MOST_POINTS = 200000, DEEPEST_DEVICE = 8, MOST_NICS = 32 };
 

@@ -1,12 +1,12 @@
 // The price options, and which of them conflict.
-#include "models/workload/cluster/rent_options.h"
+#include "models/workload/cluster/cluster_money.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "models/hardware/market.h"
 #include "models/hardware/parts.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 
 #define MOST_RENT 1e6 // of a GPU-hour, in any currency
 #define MOST_NODE_PRICE 1e12

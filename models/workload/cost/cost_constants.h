@@ -2,7 +2,7 @@
 // frameworks hold. Numbers counted from a kernel's reads and writes are next to the code that uses them.
 #pragma once
 
-#include "sim/base/constant.h"
+#include "sim/base/quantity.h"
 
 typedef enum CostConstantId {
     ISSUE_SHARPNESS,

@@ -4,7 +4,7 @@
 #include "models/workload/life/life_internal.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/system/pieces.h"
+#include "sim/system/workers.h"
 #include "sim/system/watch.h"
 
 // ---- Derives a job's LifeSpec on given nodes from a fleet's published rates.

@@ -5,8 +5,8 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/lower/lower_internal.h"
-#include "sim/exact.h"
-#include "sim/sample.h"
+#include "sim/fluid.h"
+#include "sim/fold.h"
 
 // Simulated replicas of those that differ by chance: at least so many, and more if they have few actors.
 enum { FEWEST_REPLICAS = 8, SAMPLED_ACTORS = 128 };

@@ -6,7 +6,7 @@
 #include <strings.h>
 
 #include "models/workload/queue/queue_jobs.h"
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 #include "sim/data/csv.h"
 
 // ---- Parsing of Slurm's resources and times.

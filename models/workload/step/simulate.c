@@ -16,8 +16,7 @@
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/fold.h"
-#include "sim/least.h"
-#include "sim/longest.h"
+#include "sim/program.h"
 #include "sim/run.h"
 #include "sim/system/watch.h"
 

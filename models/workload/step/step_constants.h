@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/workload/cost/cost.h"
-#include "sim/base/constant.h"
+#include "sim/base/quantity.h"
 
 typedef enum StepConstantId {
     RUN_TO_RUN_SIGMA,

@@ -5,7 +5,7 @@
 
 #include "models/workload/lower/stage.h"
 #include "models/workload/step/step_trace_internal.h"
-#include "sim/share.h"
+#include "sim/program.h"
 
 // ---- Names.
 

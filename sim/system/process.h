@@ -1,8 +1,19 @@
-// Runs another program (gnuplot) that may hang, crash or be missing.
+// Start and end of this process: signals, a check that all output was written, removal of unfinished files. And other
+// programs that it runs.
 #pragma once
 
 #include <stdbool.h>
 
+// First thing in main. A standard stream that is closed becomes one that refuses, so that no file of ours takes its
+// place; a stack that is too small is made larger, or the program ends with 1 and a sentence; a file that grows too
+// large is an error instead of a signal; signals that end the program remove temporaries.
+void program_begin(void);
+
+// Called last in main; returns the exit status: 1 with an error message if standard output could not be written and
+// no error was reported yet. A closed reader (`| head`) ends the program quietly, as SIGPIPE does.
+int program_end(int status);
+
+// ---- Another program (gnuplot), which may hang, crash or be missing.
 typedef enum OtherEnd {
     OTHER_ENDED_WELL,
     OTHER_ENDED_BADLY, // with an exit status or by a signal

@@ -1,9 +1,7 @@
 // An AA tree (Andersson, Balanced search trees made simple, 1993).
-#include "sim/base/name_index.h"
+#include "sim/base/list.h"
 
 #include <string.h>
-
-#include "sim/base/list.h"
 
 typedef struct Node {
     const char *name;

@@ -1,5 +1,5 @@
 // SHA-256 as in FIPS 180-4, without optimisation: pages are small.
-#include "sim/base/sha256.h"
+#include "sim/base/digest.h"
 
 #include <stdint.h>
 #include <string.h>
