@@ -3,8 +3,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_gemm.h"
-#include "calibrate/gpu/fit/fit_generations.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "sim/base/random.h"
 #include "sim/data/csv.h"
 #include "tests/command.h"

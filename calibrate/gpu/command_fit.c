@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/collectives/fit_logs.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_generations.h"
-#include "calibrate/gpu/fit/fit_kernel.h"
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/library_kernels.h"
 #include "models/network/network_constants.h"
 #include "results/answer/frame.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/command_calibrate.h"
 #include "sim/base/name_index.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"

@@ -10,7 +10,7 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/cluster/rent_options.h"
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/life/life.h"
 #include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"

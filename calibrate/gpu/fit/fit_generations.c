@@ -1,12 +1,11 @@
 // The joint fit of many types of GPU: least squares on the log of time, a prior for the common constants, deviations
 // from it for generations and from these for types.
-#include "calibrate/gpu/fit/fit_generations.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/fit_kernel.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"

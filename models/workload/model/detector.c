@@ -2,7 +2,7 @@
 // Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
 // fourth stage (C4) or its dilated fifth (DC5), as in torchvision and Detectron2. Per-box work on one image
 // (matching, suppression, sampling) is counted as launches.
-#include "models/workload/model/image_layers.h"
+#include "models/workload/model/model_internal.h"
 
 // Rows of the table of residual networks (classifiers.c).
 enum {

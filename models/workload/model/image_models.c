@@ -1,7 +1,6 @@
 // The library's image networks by name, with their usual training image size.
 #include <string.h>
 
-#include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 

@@ -1,6 +1,6 @@
 // Inception-v3 (Szegedy et al. 2015) without its auxiliary head, Inception-v4 (2016), and Xception (Chollet 2016):
 // parallel branches, and convolutions of one row or one column.
-#include "models/workload/model/image_layers.h"
+#include "models/workload/model/model_internal.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 

@@ -1,4 +1,4 @@
-#include "models/workload/step/step_load.h"
+#include "models/workload/step/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>

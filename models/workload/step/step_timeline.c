@@ -1,4 +1,4 @@
-#include "models/workload/step/step_timeline.h"
+#include "models/workload/step/simulate.h"
 
 #include <stdlib.h>
 
