@@ -4,6 +4,7 @@
 
 #include "models/hardware/power.h"
 #include "models/workload/job/layout.h"
+#include "sim/base/list.h"
 
 // What a stretch of time counts as. The order is that of tables and plots.
 typedef enum Cause {
@@ -68,10 +69,7 @@ typedef struct OperatorTime {
     double seconds[PASS_WAYS][CAUSE_COUNT];
     int blocks; // that have it
 } OperatorTime;
-typedef struct OperatorTimes {
-    OperatorTime *items;
-    int count, room;
-} OperatorTimes;
+typedef LIST_OF(OperatorTime) OperatorTimes;
 // Adds those of one more block. micro_batch in samples on one replica.
 void block_operator_times(Arena *arena, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu,
                           OperatorTimes *times);

@@ -1,4 +1,5 @@
 // The library's image networks by name, with their usual training image size.
+#include <fnmatch.h>
 #include <string.h>
 
 #include "models/workload/model/model_internal.h"
@@ -170,71 +171,53 @@ static const ImageModel models[] = {
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
-#define USUAL_CLASSES 1000
 #define COLOURS 3
 #define SUBWORDS 32320 // 32,317 padded to a multiple of eight
 #define LETTERS 29     // of English, with apostrophe, space and blank
 
-// Those that are not for photographs of ImageNet's classes.
-typedef struct Unusual {
-    const char *name;
-    int classes, dimensions; // 0: 2
-} Unusual;
-static const Unusual unusual[] = {
-    {"deeplabv3-resnet-50", 21, 0},
-    {"deeplabv3-resnet-101", 21, 0},
-    {"pspnet-resnet-50", 19, 0},
-    {"pspnet-resnet-101", 19, 0},
+// Classes and dimensions (0: 2) by name (fnmatch), the first that fits. Detectron2's models know COCO's 80 classes and
+// the background, persons only, or LVIS's classes.
+typedef struct Kind {
+    const char *names;
+    int classes, dimensions;
+} Kind;
+static const Kind kinds[] = {
+    {"deeplabv3-*", 21, 0},
+    {"pspnet-*", 19, 0},
     {"unet", 2, 0},
-    {"unet-industrial", 1, 0},
-    {"unet-industrial-wide", 1, 0},
+    {"unet-industrial*", 1, 0},
     {"unet-3d", 4, 3},
     {"nnunet-2d-320x256", 2, 0},
-    {"nnunet-2d-512x512", 3, 0},
-    {"nnunet-2d-320x320", 3, 0},
+    {"nnunet-2d-*", 3, 0},
     {"nnunet-3d-80x192x160", 2, 3},
-    {"nnunet-3d-128x128x128", 3, 3},
-    {"nnunet-3d-20x320x256", 3, 3},
+    {"nnunet-3d-*", 3, 3},
     {"v-net", 2, 3},
-    {"ssd300-resnet-34", 81, 0},
-    {"ssd300-resnet-50", 81, 0},
-    {"ssd300-vgg-16", 81, 0},
-    {"ssd512-vgg-16", 81, 0},
+    {"ssd*", 81, 0},
     {"retinanet-resnet-50", 91, 0},
     {"retinanet-resnext-50-32x4d", 264, 0},
-    {"retinanet-resnet-101", 80, 0},
-    {"retinanet-resnext-101-32x4d", 80, 0},
-    {"retinanet-resnext-101-32x8d", 80, 0},
-    {"retinanet-resnext-101-64x4d", 80, 0},
-    {"detr-resnet-50", 91, 0},
+    {"retinanet-*", 80, 0},
+    {"detr-*", 91, 0},
     {"faster-rcnn-resnet-50", 91, 0},
     {"mask-rcnn-resnet-50", 91, 0},
-    {"stable-diffusion-1.5", 1, 0},
-    {"stable-diffusion-2", 1, 0},
-    {"clip-vit-base-patch32", 1, 0},
-    {"clip-vit-base-patch16", 1, 0},
-    {"clip-vit-large-patch14", 1, 0},
-    {"waveglow", 1, 1},
-    {"waveglow-256", 1, 1},
-    {"jasper-10x5", LETTERS, 1},
-    {"quartznet-15x5", LETTERS, 1},
-    {"tacotron-2", 1, 1},
-    {"gnmt-v2", SUBWORDS, 1},
+    {"*-lvis", 1231, 0},
+    {"keypoint-*", 2, 0},
+    {"*rcnn-*", 81, 0},
+    {"rpn-*", 81, 0},
+    {"panoptic-*", 81, 0},
+    {"stable-diffusion-*", 1, 0},
+    {"clip-*", 1, 0},
+    {"waveglow*", 1, 1},
+    {"jasper-*", LETTERS, 1},
+    {"quartznet-*", LETTERS, 1},
+    {"tacotron-*", 1, 1},
+    {"gnmt-*", SUBWORDS, 1},
+    {"*", 1000, 0}, // ImageNet's
 };
 
-// Class counts of Detectron2's models: COCO's 80 and the background, persons only, LVIS.
-#define THINGS 81
-#define PEOPLE 2
-#define LVIS_THINGS 1231
-
-static Unusual unusual_of(const char *name) {
-    for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++)
-        if (strcmp(unusual[i].name, name) == 0) return unusual[i];
-    bool detector = strstr(name, "rcnn") || strstr(name, "rpn-") || strstr(name, "panoptic");
-    if (strstr(name, "lvis")) return (Unusual){name, LVIS_THINGS, 0};
-    if (strstr(name, "keypoint")) return (Unusual){name, PEOPLE, 0};
-    if (detector) return (Unusual){name, THINGS, 0};
-    return (Unusual){.name = name, .classes = USUAL_CLASSES};
+static const Kind *kind_of(const char *name) {
+    const Kind *kind = kinds;
+    while (fnmatch(kind->names, name, 0) != 0) kind++;
+    return kind;
 }
 
 const char *image_model_name(int index) {
@@ -252,10 +235,10 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
     CHECK(index >= 0 && index < image_model_count);
     const ImageModel *row = &models[index];
     if (!image_size) image_size = row->image_size;
-    Unusual kind = unusual_of(row->name);
-    if (!classes) classes = kind.classes;
+    const Kind *kind = kind_of(row->name);
+    if (!classes) classes = kind->classes;
     ImageBuilder builder = image_builder(arena, image_size);
-    builder.dimensions = kind.dimensions;
+    builder.dimensions = kind->dimensions;
     row->build(&builder, row->variant, classes);
 
     Model *model = ARENA_NEW(arena, Model);
@@ -267,7 +250,7 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .block_count = builder.block + 1,
         .image_size = image_size,
         .classes = classes,
-        .dimensions = kind.dimensions,
+        .dimensions = kind->dimensions,
         .of_words = row->build == build_gnmt,
         .net_layers = builder.layers.items,
         .net_layer_count = builder.layers.count,

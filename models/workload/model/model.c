@@ -2,6 +2,7 @@
 #include "models/workload/model/model.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,7 +305,7 @@ double model_flops_per_sample(const Model *model, int seq_len) {
 // used.
 
 typedef struct TrainedLength {
-    const char *name; // of the library; with "*" at its end all that begin so
+    const char *name; // of the library (fnmatch)
     int tokens;
     const char *source;
 } TrainedLength;
@@ -336,16 +337,11 @@ static const TrainedLength lengths[] = {
 };
 // clang-format on
 
-static bool is_of(const char *name, const char *row) {
-    size_t length = strlen(row);
-    return row[length - 1] == '*' ? strncmp(name, row, length - 1) == 0 : strcmp(name, row) == 0;
-}
-
 int usual_tokens(const Model *model, const char **source) {
     *source = "the model's longest";
     bool published = model->source && strcmp(model->source, "as given") != 0;
     for (size_t i = 0; published && i < sizeof lengths / sizeof *lengths; i++) {
-        if (!is_of(model->name, lengths[i].name) || lengths[i].tokens >= model->max_positions) continue;
+        if (fnmatch(lengths[i].name, model->name, 0) != 0 || lengths[i].tokens >= model->max_positions) continue;
         *source = lengths[i].source;
         return lengths[i].tokens;
     }

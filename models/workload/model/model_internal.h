@@ -3,6 +3,7 @@
 
 #include "models/workload/model/model.h"
 #include "models/workload/model/operators.h"
+#include "sim/base/list.h"
 
 // The width of all query heads together, and of keys (or values).
 static inline double query_width(const Model *model) { return (double)model->heads * model->head_dim; }
@@ -73,10 +74,7 @@ const Model *spelt_model(Arena *arena, const char *name, Where where, Problems *
 
 typedef struct ImageBuilder {
     Arena *arena;
-    struct {
-        NetLayer *items;
-        int count, room;
-    } layers;
+    LIST_OF(NetLayer) layers;
     int channels, size; // of the newest output
     int dimensions;     // of later layers (NetLayer); 0: 2
     double regions;     // 0: 1

@@ -227,10 +227,7 @@ static Part *split_ticks(Arena *arena, SimTime all, const double *shares, int co
 
 typedef struct Split {
     Arena *arena;
-    struct {
-        StepOperator *items;
-        int count, room;
-    } list;
+    LIST_OF(StepOperator) list;
 } Split;
 
 static void add_time(Split *split, const OperatorTime *part, int way, Cause cause, SimTime time) {

@@ -25,10 +25,7 @@ struct StepLoadMaker {
     Arena *arena;
     LoadActor *actors;
     int actor_count;
-    struct {
-        LoadChange *items;
-        int count, room;
-    } changes;
+    LIST_OF(LoadChange) changes;
 };
 
 // ---- While it runs.

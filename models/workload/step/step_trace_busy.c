@@ -301,10 +301,7 @@ typedef struct LinkSide { // that a link is of some rank
     int32_t curve, next;  // the link's next, -1: none
 } LinkSide;
 
-typedef struct LinkSides {
-    LinkSide *items;
-    int count, room;
-} LinkSides;
+typedef LIST_OF(LinkSide) LinkSides;
 
 // [link of the whole system] its first of `sides`, -1: none.
 static int32_t *sides_of_links(Arena *arena, const StepTrace *trace, LinkSides *sides) {
@@ -364,10 +361,7 @@ static const char *const side_names[SPAN_SIDES] = {
     [SPAN_PCIE_IN] = "PCIe received",  [SPAN_NICS_OUT] = "NICs sent",        [SPAN_NICS_IN] = "NICs received",
 };
 
-typedef struct CurveList {
-    SpanCounter *items;
-    int count, room;
-} CurveList;
+typedef LIST_OF(SpanCounter) CurveList;
 
 static void add_sides(StepTrace *trace, int process, SimTime end, CurveList *list) {
     for (int side = 0; side < SPAN_SIDES; side++) {

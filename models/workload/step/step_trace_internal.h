@@ -41,10 +41,7 @@ typedef struct SideUse {
     double bytes;        // that it puts there each time
 } SideUse;
 
-typedef struct SideUses {
-    SideUse *items;
-    int count, room;
-} SideUses;
+typedef LIST_OF(SideUse) SideUses;
 
 struct StepTrace {
     Arena *arena;
