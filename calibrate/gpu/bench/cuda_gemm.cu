@@ -294,7 +294,7 @@ const Family attention_family = {attention_prepare, NULL, attention_launch, atte
 static void *copy_from, *copy_to;
 
 static BenchStatus sustained_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
-    TRY(gemm_family.prepare(device, of, sets, fault));
+    TRY(gemm_prepare(device, of, sets, fault));
     TRY(device_allocate(device, COPY_BYTES, &copy_from, fault));
     TRY(device_allocate(device, COPY_BYTES, &copy_to, fault));
     return device_fill(device, copy_from, FLOAT32, COPY_BYTES / 4, 1, fault);
@@ -302,19 +302,13 @@ static BenchStatus sustained_prepare(Device *device, const BenchCase *of, int *s
 
 static BenchStatus sustained_launch(Device *device, int count, BenchFault *fault) {
     for (int i = 0; i < count; i++) {
-        TRY(gemm_family.launch(device, 1, fault));
+        TRY(gemm_launch(device, 1, fault));
         CUDA_TRY(fault, cudaMemcpyAsync(copy_to, copy_from, COPY_BYTES, cudaMemcpyDeviceToDevice, device->stream));
     }
     return BENCH_DONE;
 }
 
-static BenchStatus sustained_check(Device *device, BenchCheck *check, BenchFault *fault) {
-    return gemm_family.check(device, check, fault);
-}
-
-static void sustained_finish(Device *device) { gemm_family.finish(device); }
-
-const Family sustained_family = {sustained_prepare, NULL, sustained_launch, sustained_check, sustained_finish};
+const Family sustained_family = {sustained_prepare, NULL, sustained_launch, gemm_check, gemm_finish};
 
 // ---- Slowdown of a GEMM by a concurrent copy or collective. The background work is as long as the foreground or
 // longer, and starts before the clock.
@@ -370,7 +364,7 @@ static BenchStatus seconds_of(Device *device, bool foreground, double *seconds, 
     cudaStream_t stream = foreground ? device->stream : device->second;
     for (int i = 0; i < 2; i++) { // the first is for warming up
         CUDA_TRY(fault, cudaEventRecord(device->events[0], stream));
-        TRY(foreground ? gemm_family.launch(device, 1, fault) : start_unit(device, fault));
+        TRY(foreground ? gemm_launch(device, 1, fault) : start_unit(device, fault));
         CUDA_TRY(fault, cudaEventRecord(device->events[1], stream));
         CUDA_TRY(fault, cudaEventSynchronize(device->events[1]));
         CUDA_TRY(fault, cudaEventElapsedTime(&milliseconds, device->events[0], device->events[1]));
@@ -381,7 +375,7 @@ static BenchStatus seconds_of(Device *device, bool foreground, double *seconds, 
 
 static BenchStatus interference_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
     memset(&beside, 0, sizeof beside);
-    TRY(gemm_family.prepare(device, of, sets, fault));
+    TRY(gemm_prepare(device, of, sets, fault));
     device->sets = *sets;
     TRY(prepare_background(device, of, fault));
     TRY(seconds_of(device, true, &beside.each_seconds, fault));
@@ -403,15 +397,4 @@ static BenchStatus interference_begin(Device *device, int count, BenchFault *fau
     return device_head_start(device, count, fault);
 }
 
-static BenchStatus interference_launch(Device *device, int count, BenchFault *fault) {
-    return gemm_family.launch(device, count, fault);
-}
-
-static BenchStatus interference_check(Device *device, BenchCheck *check, BenchFault *fault) {
-    return gemm_family.check(device, check, fault);
-}
-
-static void interference_finish(Device *device) { gemm_family.finish(device); }
-
-const Family interference_family = {interference_prepare, interference_begin, interference_launch, interference_check,
-                                    interference_finish};
+const Family interference_family = {interference_prepare, interference_begin, gemm_launch, gemm_check, gemm_finish};

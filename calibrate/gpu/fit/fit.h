@@ -305,7 +305,7 @@ typedef struct Campaign {
     const char *dtype, *framework, *weights;
     Precision precision;
     bool in_graph;
-    GemmPoint *points;
+    GemmPoint *items;
     int count, room;
     int kin;
     // |predicted / measured - 1|, each half of the pairs of n and k predicted from the other, and all with no row of
@@ -320,12 +320,10 @@ typedef struct TypeOfGpu {
 } TypeOfGpu;
 
 typedef struct GenerationFit {
-    Campaign *campaigns;
-    int campaign_count, campaign_room, unknown_gpus, left_out;
-    Kin *kins;
-    int kin_count, kin_room;
-    TypeOfGpu *types;
-    int type_count, type_room;
+    LIST_OF(Campaign) campaigns;
+    LIST_OF(Kin) kins;
+    LIST_OF(TypeOfGpu) types;
+    int unknown_gpus, left_out;
     Estimate feed_bytes, split_seconds, quiet, scaling_seconds[PRECISION_COUNT];
 } GenerationFit;
 

@@ -35,7 +35,7 @@ static int rank_of(const Routing *routing, int expert, int count, int ranks) {
 
 #define MOST_EXPERTS 4096 // of a layer
 
-RoutedShares expert_load(const TrainingSpec *training, int block, double ep) {
+static RoutedShares expert_load(const TrainingSpec *training, int block, double ep) {
     const Routing *routing = &training->routing;
     int count = training->model->experts.count, ranks = (int)ep;
     double shares[MOST_EXPERTS], of_rank[MOST_EXPERTS] = {0};
@@ -117,7 +117,8 @@ double routed_tokens(const Work *work) {
 
 // ---- What the mean rank does of the fullest rank's work.
 
-double even_share(const Work *work) {
+// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
+static double even_share(const Work *work) {
     if (work->model->experts.count == 0) return 1;
     double share = work->load.kept / (work->ep * work->load.fullest);
     return share < 1 - 1e-9 ? share : 1;

@@ -95,9 +95,6 @@ typedef struct Work {
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 // Sets the block, since routing may differ from layer to layer.
 void work_on_block(Work *work, int block);
-RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
-// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
-double even_share(const Work *work);
 // Costs an expert operator: the mean rank's time by cause, the rest of the time as waiting for the most loaded rank.
 typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
 void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost);
@@ -191,14 +188,11 @@ void leave_region(const Work *work, Pass *pass);                                
 void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
 double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
 
-void embedding_cost(const Work *work, Pass *forward, Pass *backward);
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction);
 // Flash attention with `flops` and `bytes` counted forward.
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction);
-void attention_core(const Work *work, Pass *pass, const Operator *core, int direction);
-void split_heads(const Work *work, Pass *pass, const Operator *core);
 
 // Experts in place of an MLP (cost_experts.c).
 void route_cost(const Work *work, Pass *pass, const Operator *router, int direction);
@@ -224,10 +218,6 @@ double block_late_bytes(const Work *work, int block, const OperatorList *operato
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block, const OperatorList *operators);
-// Of blocks that users write.
-double written_working_bytes(const Work *work, int block, const OperatorList *operators);
-double written_late_bytes(const Work *work, int block, const OperatorList *operators);
-double written_output_bytes(const Work *work, int block, const OperatorList *operators);
 
 // ---- Memory: shared by the files that compute a job's.
 
@@ -257,8 +247,6 @@ typedef struct Stages { // of a job
     const Gpu *gpu;
     MemorySeen *seen;
 } Stages;
-
-bool optimizer_is_sharded(const TrainingSpec *training, int dp); // ranks hold a part of its state each
 
 // Memory of the optimizer's step in addition to `memory`: roots of all second moments at once, where it works on
 // lists of tensors (PyTorch, torch/optim/adam.py: _multi_tensor_adam).

@@ -147,7 +147,7 @@ static void ulysses_attention(const Work *work, Pass *pass, const Operator *core
     pass_context(work, pass, COLLECTIVE_ALL_TO_ALL, direction == FORWARD ? out : in);
 }
 
-void attention_core(const Work *work, Pass *pass, const Operator *core, int direction) {
+static void attention_core(const Work *work, Pass *pass, const Operator *core, int direction) {
     pass_by(pass, core->name);
     double key_bytes = 2 * work->element_bytes * core->m * work->cp * key_width_per_gpu(work->model, work->tp);
     switch (work->training->layout.context) {
@@ -166,7 +166,7 @@ void attention_core(const Work *work, Pass *pass, const Operator *core, int dire
 }
 
 // Heads are split before it and merged after it.
-void split_heads(const Work *work, Pass *pass, const Operator *core) {
+static void split_heads(const Work *work, Pass *pass, const Operator *core) {
     pass_by(pass, core->name);
     if (core->part != PART_CROSS) pass_bytes(work, pass, CAUSE_MEMORY, 2, qkv_bytes(work, core));
 }
@@ -187,7 +187,7 @@ void attention_cost(const Work *work, Pass *pass, const Operator *core, int dire
 
 // ---- Transformer's embedding, and of its logits and loss.
 
-void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
+static void embedding_cost(const Work *work, Pass *forward, Pass *backward) {
     const Operator *first = &work->operators->items[0]; // words that are looked up, or the product of patches
     bool patches = first->kind == OPERATOR_GEMM;
     double elements = first->written;

@@ -139,7 +139,8 @@ static double gathered_bytes(const TrainingSpec *training, const LargestBlock *l
     return weights + largest->parameters * gradient_bytes(training);
 }
 
-bool optimizer_is_sharded(const TrainingSpec *training, int dp) {
+// ranks hold a part of its state each
+static bool optimizer_is_sharded(const TrainingSpec *training, int dp) {
     return shards_optimizer(&training->layout) && shard_size(&training->layout, dp) > 1;
 }
 

@@ -171,7 +171,8 @@ static bool hint_models(const char *name, const char *const *names, int count, P
     return problem_hint_near(problems, name, candidates, n);
 }
 
-const Model *library_model(Arena *arena, const char *name) {
+// by name or alias; NULL: none
+static const Model *library_model(Arena *arena, const char *name) {
     const char *full = full_name(name);
     if (!full) return NULL;
     if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);

@@ -28,8 +28,6 @@ const Model *transformer_named(Arena *arena, int index); // of the library below
 const char *transformer_name(int index);
 extern const int transformer_count;
 
-const Model *library_model(Arena *arena, const char *name); // by name or alias; NULL: none
-
 extern const int vision_transformer_count; // the library's image transformers
 const char *vision_transformer_name(int index);
 const Model *vision_transformer(Arena *arena, int index, int image_size, int classes); // 0: usual
@@ -137,7 +135,8 @@ void image_classifier(ImageBuilder *builder, int classes);
 
 int image_halved(int size, int stride); // with "same" padding
 
-// A network of the library: how it is built for images of a size. `variant` is a row of the file's own table.
+// A network of the library: how it is built for images of a size. `variant` is a row of
+// the file's own table, or of that of residual networks.
 typedef void BuildImageModel(ImageBuilder *builder, int variant, int classes);
 typedef struct ImageModel {
     const char *name, *family, *source;
@@ -156,6 +155,35 @@ BuildImageModel build_resnet, build_regnet, build_convnet, build_inception_v3, b
 // The parts of a ResNet (classifiers.c), for networks that look at what its stages give.
 void resnet_stem(ImageBuilder *builder, int variant);
 void resnet_stage(ImageBuilder *builder, int variant, int stage, int stride);
+
+// Rows of the table of residual networks (classifiers.c).
+enum {
+    RESNET_34 = 1,
+    RESNET_50 = 2,
+    RESNET_101 = 3,
+    RESNEXT_50 = 8,
+    RESNEXT_101_32X4D = 9,
+    RESNEXT_101 = 10, // 32x8d
+    RESNEXT_101_64X4D = 17,
+    RESNET_ROW = 31 // the bits of such a row
+};
+
+// An R-CNN is the row of its ResNet, and bits of what looks at that: a pyramid of its stages, or one of them; and
+// heads.
+enum {
+    NECK_C4 = 32,
+    NECK_DC5 = 64,
+    HEAD_PROPOSALS = 128,
+    HEAD_BOXES = 256,
+    HEAD_MASKS = 512,
+    HEAD_JOINTS = 1024,
+    HEAD_STUFF = 2048,
+    HEAD_CASCADE = 4096, // of boxes
+    HEAD_NORMS = 8192,   // and in the backbone; boxes then begin with four convolutions
+    HEAD_DEFORMS = 16384 // the backbone's 3x3 convolutions since the second stage
+};
+#define FASTER (HEAD_PROPOSALS | HEAD_BOXES)
+#define MASKED (FASTER | HEAD_MASKS)
 
 // The list of all, in image_models.c.
 extern const int image_model_count;

@@ -216,8 +216,6 @@ void build_vnet(ImageBuilder *builder, int variant, int classes) {
 #define LOSS_FORWARD 4.0     // over the logits of all pixels
 #define LOSS_BACKWARD 10.0
 
-enum { RESNET_50 = 2, RESNET_101 = 3 };
-
 typedef struct Segmenter {
     int resnet;
     bool pyramid; // PSPNet's means over 1, 4, 9 and 36 parts; else DeepLab's

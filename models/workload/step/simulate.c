@@ -44,7 +44,8 @@ static const char *no_number(Arena *arena, const StepClaim *claim) {
     return NULL;
 }
 
-const char *above_physics(Arena *arena, const StepClaim *claim) {
+// A sentence about the violation, with both numbers; NULL without one.
+static const char *above_physics(Arena *arena, const StepClaim *claim) {
     const char *wrong = no_number(arena, claim);
     double seconds = claim->seconds * ROUNDING + TICKS;
     if (wrong) return wrong;
@@ -105,7 +106,8 @@ double least_flops_per_sample(const TrainingSpec *training, const Cluster *clust
     return kept * fmax(0, flops - attention / 2);
 }
 
-double least_weight_bytes(const Lowered *lowered, const Cluster *cluster) {
+// Least bytes of weights on the fullest of the GPUs.
+static double least_weight_bytes(const Lowered *lowered, const Cluster *cluster) {
     const TrainingSpec *training = lowered->training;
     double bytes = training->nf4_weights || training->gptq_weights ? 0.5 : fmin(weight_bytes(training), 2);
     double ranks = (double)lowered->resolved.tp * lowered->resolved.pp * lowered->resolved.ep;

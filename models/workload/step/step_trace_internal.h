@@ -83,10 +83,7 @@ void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
 
-// ---- step_trace_counters.c: of ranks that read samples.
-#define LOADER_CURVES 3
-void count_loader(StepTrace *trace, int process, const RunSpan *span);
-int add_loader(StepTrace *trace, int process, SpanCounter *counters); // how many there are of it
+void count_loader(StepTrace *trace, int process, const RunSpan *span); // of ranks that read samples
 
 // ---- step_trace_busy.c: curves
 #define USAGE_SLICES 512
