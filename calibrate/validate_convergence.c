@@ -33,10 +33,7 @@ static const char *const known_titles[KNOWN_COUNT] = {
     "the smallest batch, up to 8 times it", "the smallest batch, beyond 8 times it",
     "all smaller batches, the next one", "the smallest and the largest, all between"};
 
-typedef struct Errors {
-    double *items; // relative, above 0
-    int count, room;
-} Errors;
+typedef LIST_OF(double) Errors; // relative, above 0
 
 typedef struct Benchmark {
     const char *name, *unit;

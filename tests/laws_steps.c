@@ -1,7 +1,7 @@
 // Steps: bounds from below, what links carry, ranks that are alike, work done twice.
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
-#include "models/workload/step/plausible.h"
+#include "models/workload/step/simulate.h"
 #include "tests/laws_internal.h"
 #include "tests/test.h"
 
@@ -32,7 +32,7 @@ static double slowest_flops(const Cluster *cluster, Precision precision) {
     return flops;
 }
 
-// Its arithmetic, less what masks and Winograd's convolutions save (plausible.h), at the peak of all GPUs together;
+// Its arithmetic, less what masks and Winograd's convolutions save (simulate.h), at the peak of all GPUs together;
 // what every optimizer step writes anew at the rate of memory; each link's bytes at its rate.
 Verdict law_bounds(const DrawnStudy *study, uint64_t seed, Finding *finding) {
     (void)seed;

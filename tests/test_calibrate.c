@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/power.h"
 #include "tests/child.h"
 #include "tests/command.h"

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/training/read_training.h"
-#include "models/workload/job/job_options.h"
-#include "models/workload/job/strategy_words.h"
+#include "calibrate/training/training.h"
+#include "models/workload/job/job.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/plan/plan_answer.h"

@@ -1,8 +1,8 @@
 // What a step of eager PyTorch holds: what its autograd saves of each layer, gradients that come as activations go, and
 // its own count of every byte allocated.
 #include "calibrate/training/training.h"
-#include "models/workload/cost/memory_internal.h"
-#include "models/workload/cost/memory_time.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/cost/cost_internal.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

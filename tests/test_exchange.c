@@ -1,7 +1,7 @@
 // Tokens exchanged among experts, by formula, by law and against what was measured.
 #include <math.h>
 
-#include "calibrate/gpu/fit/fit_kernel.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/hardware_constants.h"
 #include "models/hardware/library_kernels.h"
 #include "sim/base/random.h"

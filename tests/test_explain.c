@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
-#include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study_point.h"

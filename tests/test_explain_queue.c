@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/workload/queue/queue.h"
-#include "models/workload/queue/queue_jobs.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/base/digest.h"

@@ -3,8 +3,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_gemm.h"
-#include "calibrate/gpu/fit/fit_generations.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "sim/base/random.h"
 #include "sim/data/csv.h"
 #include "tests/command.h"
@@ -230,21 +229,21 @@ LONG_TEST(5, the_catalogue_holds_what_generations_of_gpus_give) {
     const GenerationFit *fit =
         generation_fit(arena, catalogue_builtin(arena), "calibrate/measurements/kernels/gemm.csv", false, problems);
     problems_print(problems, stdout);
-    EXPECT(fit && fit->type_count > 15);
+    EXPECT(fit && fit->types.count > 15);
     double errors = 0;
     int counted = 0;
-    for (int i = 0; fit && i < fit->type_count; i++) {
-        const TypeOfGpu *type = &fit->types[i];
+    for (int i = 0; fit && i < fit->types.count; i++) {
+        const TypeOfGpu *type = &fit->types.items[i];
         if (strcmp(type->gpu->name, "A40") == 0) continue; // its own fit has it
         EXPECT_NEAR(type->gpu->gemm_efficiency[type->precision], type->efficiency.value, 0.01);
-        const Kin *kin = &fit->kins[generation_fit_kin(fit, type->gpu)];
+        const Kin *kin = &fit->kins.items[generation_fit_kin(fit, type->gpu)];
         EXPECT_NEAR(type->gpu->wave_weight, kin->constants[KIN_WAVE].value, 0.02);
         EXPECT_NEAR(type->gpu->gemm_heating, kin->constants[KIN_HEATING].value, 0.02);
         EXPECT_NEAR(type->gpu->gemm_feed_bytes, fit->feed_bytes.value, 0.01);
     }
-    for (int i = 0; fit && i < fit->campaign_count; i++) {
-        if (strcmp(fit->campaigns[i].dtype, "bf16") != 0) continue;
-        errors += fit->campaigns[i].median_error, counted++;
+    for (int i = 0; fit && i < fit->campaigns.count; i++) {
+        if (strcmp(fit->campaigns.items[i].dtype, "bf16") != 0) continue;
+        errors += fit->campaigns.items[i].median_error, counted++;
     }
     EXPECT_INT(counted, 16);
     EXPECT(errors / counted < 0.08);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/collectives/fit_logs.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/command_calibrate.h"
 #include "models/network/network_constants.h"
 #include "scenarios/questions/collective_asked.h"

@@ -2,7 +2,7 @@
 // jobs, with all that changes kernels or memory. Tests of the field's formulas say what is right; this says what moved.
 #include <string.h>
 
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"
 #include "tests/child.h"

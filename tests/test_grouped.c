@@ -1,5 +1,5 @@
 // Routed experts of one rank, by law and against what was measured.
-#include "calibrate/gpu/fit/fit_kernel.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/kernel.h"
 #include "models/hardware/library_kernels.h"
 #include "sim/base/random.h"

@@ -1,5 +1,5 @@
 // Models from config.json: sizes against the totals that the hub shows, one file for each trap in reading them.
-#include "models/workload/model/hf_config.h"
+#include "models/workload/model/model.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 // run.
 #include <unistd.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/import/import.h"
 #include "sim/system/file.h"
 #include "tests/import_read.h"

@@ -1,5 +1,5 @@
 // What scripts of the shell come to: loops, arguments, files and text that they make, as far as is known unrun.
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/import/import.h"
 #include "sim/system/file.h"
 #include "tests/import_read.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/model/model.h"
 #include "scenarios/import/settle.h"
 #include "sim/system/file.h"

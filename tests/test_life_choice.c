@@ -1,5 +1,5 @@
 // Spares, interval and storage chosen together: against every way of a small job, and laws that hold for any.
-#include "models/workload/life/life_choice.h"
+#include "models/workload/life/life.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // Ways to run a long job, one thing changed: what each costs at both ends of its lives, and that there is such a way.
-#include "models/workload/life/life_choice.h"
+#include "models/workload/life/life.h"
 
 #include <math.h>
 

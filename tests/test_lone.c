@@ -1,6 +1,6 @@
 // Collectives of a step that stay one transfer at fidelity flow, because their messages meet nobody: the times of a
 // step that writes out all of its messages.
-#include "models/workload/lower/lower_lone.h"
+#include "models/workload/lower/lower_internal.h"
 #include "sim/base/random.h"
 #include "tests/child.h"
 #include "tests/jobs.h"

@@ -1,8 +1,8 @@
 // Memory: Korthikanti's formulas and figures, sharding, stages, and what to change when a job does not fit.
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/job_options.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
+#include "models/workload/job/training.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

@@ -1,7 +1,7 @@
 // Memory pass by pass: it adds up, it never exceeds the estimate, and its peak is where the schedule says.
-#include "models/workload/cost/memory_internal.h"
-#include "models/workload/cost/memory_time.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/cost/cost_internal.h"
+#include "models/workload/job/job.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

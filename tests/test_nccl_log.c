@@ -1,5 +1,5 @@
 // Reading nccl-tests: golden rows, every shape of line, and mistakes with their lines.
-#include "calibrate/collectives/nccl_log.h"
+#include "calibrate/collectives/validation.h"
 #include "tests/test.h"
 
 #define HEADER                                                                                                         \

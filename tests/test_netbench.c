@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/tcp/predict_network.h"
+#include "calibrate/tcp/netbench.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 #include "sim/base/check.h"
 #include "sim/base/options.h"
 #include "sim/base/random.h"

@@ -1,7 +1,7 @@
 // Bytes and seconds of single operators: logits while forward runs, and whose what is computed again is.
 #include <string.h>
 
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "sim/base/random.h"
 #include "tests/jobs.h"
 #include "tests/test.h"

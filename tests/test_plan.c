@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_bound.h"
 #include "scenarios/plan/plan_space.h"

@@ -2,7 +2,7 @@
 // parallelism meet: every small layout, on a slow network and a fast one.
 #include <math.h>
 
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "scenarios/plan/plan_bound.h"
 #include "tests/jobs.h"
 #include "tests/test.h"

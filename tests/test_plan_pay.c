@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "models/workload/cluster/cluster_money.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"

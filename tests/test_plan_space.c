@@ -1,7 +1,7 @@
 // The layouts of a plan: every one is possible, and none that the rules allow is missing.
 #include <math.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
 #include "models/workload/lower/lower.h"
 #include "scenarios/plan/plan_space.h"

@@ -1,9 +1,8 @@
 // Nothing above physics is ever given as an answer, and sound jobs are never taken for such.
 #include "models/hardware/kernel.h"
 #include "models/hardware/parts.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/model/model.h"
-#include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"
 #include "sim/base/check.h"
 #include "sim/base/random.h"

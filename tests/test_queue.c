@@ -1,7 +1,6 @@
 // A shared cluster: against its slow twin job by job, then laws that hold whatever comes.
 #include "models/workload/queue/queue.h"
 
-#include "models/workload/queue/queue_jobs.h"
 #include "sim/base/random.h"
 #include "tests/queue_twin.h"
 #include "tests/test.h"

@@ -1,7 +1,7 @@
 // Curves of a queue: the share of jobs that waited no longer, and what is in use over time, from the run itself.
 #include <math.h>
 
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "scenarios/queue/queue_study.h"
 #include "tests/test.h"
 

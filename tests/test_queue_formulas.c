@@ -1,7 +1,6 @@
 // A shared cluster against formulas: Erlang C, Pollaczek and Khinchine, GI/M/1, Cobham's priorities, availability,
 // Daly.
-#include "models/workload/queue/queue_jobs.h"
-#include "models/workload/queue/queue_steady.h"
+#include "models/workload/queue/queue.h"
 #include "tests/test.h"
 
 static QueueSpec spec_of(int policy, int gpus) {

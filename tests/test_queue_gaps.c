@@ -1,5 +1,5 @@
 // Times between arrivals of drawn jobs: even, Poisson, in bursts.
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "tests/test.h"
 
 typedef struct Gaps {

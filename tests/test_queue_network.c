@@ -1,6 +1,6 @@
 // Neighbours on a shared cluster: the slowdown of a job is that of its simulated step.
-#include "models/workload/job/job_options.h"
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/job/job.h"
+#include "models/workload/queue/queue.h"
 #include "models/workload/step/simulate.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -1,10 +1,9 @@
 // How long a queue is watched: where its beginning ends, what its intervals cover, and what is said of a run that is
 // too short.
-#include "models/workload/queue/queue_steady.h"
+#include "models/workload/queue/queue.h"
 
 #include <math.h>
 
-#include "models/workload/queue/queue_jobs.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/base/random.h"
 #include "sim/data/json.h"

@@ -1,5 +1,5 @@
 // Traces of jobs: what is read of each kind, and what is said of what cannot be read.
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 
 #include <unistd.h>
 

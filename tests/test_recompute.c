@@ -1,7 +1,7 @@
 // What backward computes again: parts and layers that are named, what they cost, what they free, what cannot be.
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "tests/jobs.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -1,5 +1,5 @@
 // Schedules: every order is complete and can run, bubbles and memory are those of the papers.
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/layout.h"
 
 #include "models/workload/cost/cost_internal.h"
 #include "models/workload/lower/stage.h"

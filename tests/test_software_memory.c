@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "models/workload/cost/cost_constants.h"
-#include "models/workload/cost/memory_internal.h"
+#include "models/workload/cost/cost_internal.h"
 #include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
 #include "tests/jobs.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "calibrate/training/read_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/model/model_internal.h"
 #include "tests/jobs.h"
 #include "tests/script.h"

@@ -3,7 +3,6 @@
 
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
-#include "models/workload/step/step_load.h"
 #include "scenarios/trace/trace.h"
 #include "tests/child.h"
 #include "tests/command.h"

@@ -2,7 +2,6 @@
 // cases do, and that lockstep simulates the very steps it runs. Where there is no python3 there is nothing to test.
 #include <unistd.h>
 
-#include "calibrate/training/read_training.h"
 #include "calibrate/training/training.h"
 #include "sim/data/csv.h"
 #include "tests/test.h"

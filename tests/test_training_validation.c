@@ -3,7 +3,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/training/training.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

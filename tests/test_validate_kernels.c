@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/gpu/fit/measured.h"
-#include "calibrate/gpu/kernel_tables.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/script.h"

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/workload/job/job_fields.h"
-#include "models/workload/job/needs.h"
+#include "models/workload/job/job.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/arena.h"
 #include "tests/script.h"

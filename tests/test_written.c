@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "models/workload/model/written.h"
+#include "models/workload/model/operators.h"
 #include "tests/script.h"
 #include "tests/test.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/collectives/fit_logs.h"
 #include "calibrate/collectives/validation.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"

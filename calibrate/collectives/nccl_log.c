@@ -1,4 +1,4 @@
-#include "calibrate/collectives/nccl_log.h"
+#include "calibrate/collectives/validation.h"
 
 #include <ctype.h>
 #include <math.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "results/answer/frame.h"
 #include "sim/system/file.h"
 #include "sim/system/process.h"

@@ -4,11 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/collectives/fit_logs.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/gpu/fit/fit_generations.h"
-#include "calibrate/gpu/fit/fit_kernel.h"
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/library_kernels.h"
 #include "models/network/network_constants.h"
 #include "results/answer/frame.h"
@@ -152,8 +150,8 @@ static void add_kins(Answer *answer, Arena *arena, const GenerationFit *fit) {
                                            {"graph_launch_s.value", "in graph us", AS_NUMBER, 1},
                                            {"graph_launch_s.sigma", NULL, AS_NUMBER, 0}};
     answer_table(answer, "generations", NULL, COLUMNS(columns));
-    for (int i = 0; i < fit->kin_count; i++) {
-        const Kin *kin = &fit->kins[i];
+    for (int i = 0; i < fit->kins.count; i++) {
+        const Kin *kin = &fit->kins.items[i];
         ANSWER_CELLS(answer, kin->name, answer_of_whole(kin->gpu_count), answer_of_whole(kin->count));
         for (int k = 0; k < KIN_CONSTANTS; k++)
             add_estimate(answer, arena, kin->constants[k], k == KIN_GRAPH_LAUNCH ? 1e-6 : 1);
@@ -166,9 +164,9 @@ static void add_types(Answer *answer, Arena *arena, const GenerationFit *fit) {
                                            {"gemm_efficiency.value", "gemm efficiency", AS_NUMBER, 0},
                                            {"gemm_efficiency.sigma", NULL, AS_NUMBER, 0}};
     answer_table(answer, "types", NULL, COLUMNS(columns));
-    for (int i = 0; i < fit->type_count; i++) {
-        ANSWER_CELLS(answer, fit->types[i].gpu->name, precision_name(fit->types[i].precision));
-        add_estimate(answer, arena, fit->types[i].efficiency, 1);
+    for (int i = 0; i < fit->types.count; i++) {
+        ANSWER_CELLS(answer, fit->types.items[i].gpu->name, precision_name(fit->types.items[i].precision));
+        add_estimate(answer, arena, fit->types.items[i].efficiency, 1);
     }
 }
 
@@ -183,8 +181,8 @@ static void add_campaigns(Answer *answer, const GenerationFit *fit) {
                                            {"type_p90_error_pct", "p90", AS_NUMBER, 3},
                                            {"type_bias_pct", "bias", AS_NUMBER, 3}};
     answer_table(answer, "campaigns", NULL, COLUMNS(columns));
-    for (int i = 0; i < fit->campaign_count; i++) {
-        const Campaign *of = &fit->campaigns[i];
+    for (int i = 0; i < fit->campaigns.count; i++) {
+        const Campaign *of = &fit->campaigns.items[i];
         ANSWER_ROW(answer, of->gpu->name, of->dtype, of->framework, of->weights, answer_of_whole(of->count),
                    answer_of_percent(of->median_error), answer_of_percent(of->p90_error), answer_of_percent(of->bias),
                    answer_of_percent(of->out_median_error), answer_of_percent(of->out_p90_error),

@@ -1,13 +1,12 @@
 // lockstep calibrate import: importers of nccl-tests, iperf3, fio and GEMM tables, small files that are read whole, and
 // the table of formats.
-#include "calibrate/gpu/import.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "calibrate/collectives/nccl_log.h"
+#include "calibrate/collectives/validation.h"
 #include "calibrate/gpu/command_calibrate.h"
 #include "results/answer/frame.h"
 #include "sim/data/json.h"

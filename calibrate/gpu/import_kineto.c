@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/command_calibrate.h"
 #include "sim/base/list.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"
@@ -67,12 +67,6 @@ typedef struct Trace {
     NameIndex *sum_names, *product_names, *exchange_names; // to places in those lists
 } Trace;
 
-void trace_keep_shape(Trace *trace);
-void trace_add_to_product(Trace *trace);
-void trace_add_exchange(Trace *trace);
-void trace_write_products(Import *import, Trace *trace);
-void trace_write_exchanges(Import *import, const Trace *trace);
-
 // ---- Imports measurements other than times from a Kineto trace: matrix products, with shapes from PyTorch's operators
 // and times from their kernels, and collectives within a node.
 
@@ -134,7 +128,7 @@ static void make_room(Trace *trace) {
     for (int i = 0; i < trace->launched.count; i++) *slot_of(trace, trace->launched.items[i].id) = i + 1;
 }
 
-void trace_keep_shape(Trace *trace) {
+static void trace_keep_shape(Trace *trace) {
     Product product;
     if (strcmp(trace->event->category, "cpu_op") != 0 || trace->said.id <= 0 || !product_of(trace, &product)) return;
     make_room(trace);
@@ -145,7 +139,7 @@ void trace_keep_shape(Trace *trace) {
     *slot = trace->launched.count;
 }
 
-void trace_add_to_product(Trace *trace) {
+static void trace_add_to_product(Trace *trace) {
     if (trace->said.id <= 0 || trace->slot_count == 0 || strcmp(trace->event->category, "kernel") != 0) return;
     int *slot = slot_of(trace, trace->said.id);
     if (*slot) trace->launched.items[*slot - 1].microseconds += (float)trace->event->duration_us;
@@ -189,7 +183,7 @@ static bool exchange_of(const Trace *trace, Exchange *exchange) {
            follow_each_other(said->ranks, exchange->ranks);
 }
 
-void trace_add_exchange(Trace *trace) {
+static void trace_add_exchange(Trace *trace) {
     Exchange exchange, *sum = NULL;
     if (!trace->said.collective[0] || !exchange_of(trace, &exchange)) return;
     char key[96];
@@ -224,7 +218,7 @@ static int by_product(const void *a, const void *b) {
 }
 
 // The median of a product's times; those of the first steps, which search for kernels, are far longer.
-void trace_write_products(Import *import, Trace *trace) {
+static void trace_write_products(Import *import, Trace *trace) {
     double *seconds = ARENA_ARRAY(import->arena, double, trace->launched.count + 1);
     if (trace->launched.count)
         qsort(trace->launched.items, (size_t)trace->launched.count, sizeof *trace->launched.items, by_product);
@@ -250,7 +244,7 @@ void trace_write_products(Import *import, Trace *trace) {
     }
 }
 
-void trace_write_exchanges(Import *import, const Trace *trace) {
+static void trace_write_exchanges(Import *import, const Trace *trace) {
     for (int i = 0; i < trace->exchanges.count; i++) {
         const Exchange *exchange = &trace->exchanges.items[i];
         if (!(exchange->least > 0)) continue;

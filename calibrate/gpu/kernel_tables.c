@@ -1,13 +1,11 @@
-#include "calibrate/gpu/kernel_tables.h"
+#include "calibrate/gpu/command_calibrate.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/fit_generations.h"
-#include "calibrate/gpu/fit/fit_kernel.h"
-#include "calibrate/gpu/fit/measured.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/hardware_constants.h"
 #include "models/workload/cost/cost.h"
 

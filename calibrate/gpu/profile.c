@@ -115,13 +115,13 @@ bool profile_write_gemm(Arena *arena, const GemmFit *fit, const char *measuremen
 static void write_type(Arena *arena, JsonWriter *json, const GenerationFit *fit, const Gpu *gpu, const char *file) {
     const char *source = arena_printf(arena, "lockstep calibrate fit on %s", file);
     begin_gpu(json, gpu);
-    for (int i = 0; i < fit->type_count; i++) {
-        const TypeOfGpu *type = &fit->types[i];
+    for (int i = 0; i < fit->types.count; i++) {
+        const TypeOfGpu *type = &fit->types.items[i];
         if (type->gpu != gpu) continue;
         write_fact(json, arena_printf(arena, "gemm_efficiency_%s", precision_name(type->precision)), type->efficiency,
                    NULL, "fitted", source);
     }
-    const Estimate *kin = fit->kins[generation_fit_kin(fit, gpu)].constants;
+    const Estimate *kin = fit->kins.items[generation_fit_kin(fit, gpu)].constants;
     double share = kin[KIN_GRAPH_LAUNCH].value / gpu->launch_seconds;
     write_fact(json, "wave_weight", kin[KIN_WAVE], NULL, "fitted", source);
     write_fact(json, "gemm_heating", kin[KIN_HEATING], NULL, "fitted", source);
@@ -140,10 +140,10 @@ bool profile_write_generations(Arena *arena, const GenerationFit *fit, const cha
     if (!file_create(arena, path, &file, problems)) return false;
     JsonWriter json = json_writer(file.stream, 2);
     begin_profile(&json);
-    for (int i = 0; i < fit->type_count; i++) {
+    for (int i = 0; i < fit->types.count; i++) {
         bool seen = false;
-        for (int before = 0; before < i; before++) seen |= fit->types[before].gpu == fit->types[i].gpu;
-        if (!seen) write_type(arena, &json, fit, fit->types[i].gpu, without_folder(measurements));
+        for (int before = 0; before < i; before++) seen |= fit->types.items[before].gpu == fit->types.items[i].gpu;
+        if (!seen) write_type(arena, &json, fit, fit->types.items[i].gpu, without_folder(measurements));
     }
     return end_profile(&json, &file, problems);
 }

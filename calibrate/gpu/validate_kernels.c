@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "calibrate/command_validate.h"
-#include "calibrate/gpu/fit/fit_device.h"
-#include "calibrate/gpu/fit/fit_gemm.h"
-#include "calibrate/gpu/kernel_tables.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "results/answer/frame.h"
 #include "sim/base/statistics.h"
 #include "sim/data/csv.h"

@@ -1,7 +1,7 @@
 // Replays published shared clusters, and compares the operators' measurements with the simulation.
 #pragma once
 
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 
 typedef struct QueueCheck {
     const char *trace, *what, *unit; // unit: "s", "GPUs", "share"

@@ -5,7 +5,7 @@
 
 #include "calibrate/command_validate.h"
 #include "calibrate/queue/replay_queue.h"
-#include "models/workload/queue/queue_steady.h"
+#include "models/workload/queue/queue.h"
 #include "results/answer/frame.h"
 #include "sim/base/list.h"
 #include "sim/base/random.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "calibrate/gpu/command_calibrate.h"
-#include "calibrate/tcp/predict_network.h"
+#include "calibrate/tcp/netbench.h"
 #include "results/answer/frame.h"
 
 #define MOST_HOSTS 64

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "calibrate/tcp/schedule.h"
+#include "calibrate/tcp/netbench.h"
 #include "sim/base/options.h"
 
 // ---- Ranks joined by one TCP connection per pair: send and receive at once, barrier, agreement. After a failed

@@ -1,4 +1,4 @@
-#include "calibrate/tcp/predict_network.h"
+#include "calibrate/tcp/netbench.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-#include "calibrate/tcp/schedule.h"
+#include "calibrate/tcp/netbench.h"
 
 #include <string.h>
 

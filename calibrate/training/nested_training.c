@@ -123,10 +123,7 @@ typedef struct Nested {
     int count;
     PredictedRun *answers;
     double *factors;
-    struct {
-        bool **items; // [count][rows] left out
-        int count, room;
-    } folds;
+    LIST_OF(bool *) folds; // [count][rows] left out
     bool withholds_names;
     int rules_withheld;
 } Nested;

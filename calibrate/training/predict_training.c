@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "calibrate/training/training.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 
 // ---- Unpublished settings follow one rule, whatever was measured: the least recomputation whose memory fits, the
 // fastest of a few micro-batches, then the fastest number of virtual stages.

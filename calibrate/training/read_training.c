@@ -1,4 +1,4 @@
-#include "calibrate/training/read_training.h"
+#include "calibrate/training/training.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "calibrate/training/read_training_internal.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "calibrate/training/read_training.h"
+#include "calibrate/training/training.h"
 #include "models/workload/job/job.h"
 
 typedef enum Column {

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "calibrate/training/read_training.h"
 #include "calibrate/training/read_training_internal.h"
-#include "models/workload/job/recompute.h"
+#include "calibrate/training/training.h"
+#include "models/workload/job/training.h"
 #include "sim/base/check.h"
 
 // ---- The model.

@@ -1,5 +1,6 @@
 // Scores of predictions: a step's errors, regret of chosen layouts, coverage and width of ranges.
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,52 +136,32 @@ static FamilyScore score_family(const Scoring *s, const char *name) {
     return score;
 }
 
-static void add_memory(MemoryScore *mean, const MemoryScore *family) {
-    if (family->rows == 0) return;
-    mean->rows++;
-    mean->mean += family->mean;
-    mean->median += family->median;
-    mean->bias += family->bias;
-    mean->inside += family->inside;
-}
+// The figures that are averaged over families; those of memory over families with a measured peak, from the ninth on.
+static const size_t averaged[] = {
+    offsetof(FamilyScore, mean),           offsetof(FamilyScore, median),      offsetof(FamilyScore, p90),
+    offsetof(FamilyScore, bias),           offsetof(FamilyScore, naive),       offsetof(FamilyScore, inside),
+    offsetof(FamilyScore, interval_score), offsetof(FamilyScore, width),       offsetof(FamilyScore, memory.mean),
+    offsetof(FamilyScore, memory.median),  offsetof(FamilyScore, memory.bias), offsetof(FamilyScore, memory.inside)};
+enum { AVERAGED = sizeof averaged / sizeof *averaged, OF_MEMORY = 8 };
 
-static void divide_memory(MemoryScore *mean) {
-    if (mean->rows == 0) return;
-    mean->mean /= mean->rows;
-    mean->median /= mean->rows;
-    mean->bias /= mean->rows;
-    mean->inside /= mean->rows;
-}
+static double *figure(FamilyScore *score, int which) { return (double *)(void *)((char *)score + averaged[which]); }
 
+// Widths by the logarithm.
 static FamilyScore mean_of_families(const FamilyScore *families, int count) {
-    FamilyScore mean = {.name = "mean of families", .rank_order = NAN};
-    int scored = 0;
+    FamilyScore mean = {.name = "mean of families", .rank_order = NAN, .rows = count};
     for (int i = 0; i < count; i++) {
-        const FamilyScore *family = &families[i];
-        mean.rows++;
-        add_memory(&mean.memory, &family->memory);
-        if (family->covered == 0) continue;
-        scored++;
-        mean.mean += family->mean;
-        mean.median += family->median;
-        mean.p90 += family->p90;
-        mean.bias += family->bias;
-        mean.naive += family->naive;
-        mean.inside += family->inside;
-        mean.width += log(family->width);
-        mean.interval_score += family->interval_score;
+        FamilyScore family = families[i];
+        if (family.covered) family.width = log(family.width);
+        mean.covered += family.covered > 0;
+        mean.memory.rows += family.memory.rows > 0;
+        for (int k = 0; k < AVERAGED; k++)
+            if (k < OF_MEMORY ? family.covered : family.memory.rows) *figure(&mean, k) += *figure(&family, k);
     }
-    mean.covered = scored;
-    divide_memory(&mean.memory);
-    if (scored == 0) return mean;
-    mean.mean /= scored;
-    mean.median /= scored;
-    mean.p90 /= scored;
-    mean.bias /= scored;
-    mean.naive /= scored;
-    mean.inside /= scored;
-    mean.width = exp(mean.width / scored);
-    mean.interval_score /= scored;
+    for (int k = 0; k < AVERAGED; k++) {
+        int over = k < OF_MEMORY ? mean.covered : mean.memory.rows;
+        if (over) *figure(&mean, k) /= over;
+    }
+    if (mean.covered) mean.width = exp(mean.width);
     return mean;
 }
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 #include "scenarios/explain/diff.h"
 #include "sim/base/list.h"
 #include "sim/system/watch.h"

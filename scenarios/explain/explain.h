@@ -3,7 +3,6 @@
 #pragma once
 
 #include "models/workload/step/step_chain.h"
-#include "models/workload/step/step_operators.h"
 #include "results/chart/chart.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"

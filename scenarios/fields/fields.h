@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 
 typedef enum ObjectId {
     OBJECT_TRAINING = JOB_TRAINING,

@@ -1,5 +1,5 @@
 // The fields of a user-defined model of operators.
-#include "models/workload/model/written.h"
+#include "models/workload/model/operators.h"
 #include "scenarios/fields/field_rows.h"
 
 static const char *const counted[] = {"sequences", "samples"};

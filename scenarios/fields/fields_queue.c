@@ -1,5 +1,5 @@
 // The fields of a shared cluster.
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "scenarios/fields/field_rows.h"
 
 #define SPAN(least_) .kind = FIELD_QUANTITY, .quantity = QUANTITY_TIME, .least = (least_), .most = 1e9

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/import/manifests.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/import/settle.h"
 #include "sim/base/list.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/import/settle.h"
 #include "sim/system/file.h"
 

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 #include "results/answer/answer.h"
 #include "scenarios/import/change.h"
 #include "scenarios/import/import.h"

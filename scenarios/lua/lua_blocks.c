@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "models/hardware/power.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "models/workload/lower/lower.h"
 #include "scenarios/lua/lua_script.h"
 #include "scenarios/study/study.h"

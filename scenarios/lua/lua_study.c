@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "scenarios/lua/lua_script.h"
 
 // ---- vary: the product of all, outermost first, as the script has them.

@@ -1,6 +1,6 @@
 // sim.model, sim.training, and job:expect.
-#include "models/workload/model/hf_config.h"
-#include "models/workload/model/written.h"
+#include "models/workload/model/model.h"
+#include "models/workload/model/operators.h"
 #include "scenarios/lua/lua_script.h"
 
 // ---- Models.

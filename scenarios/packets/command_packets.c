@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "results/answer/frame.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/packets/packets_study.h"

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/fields/fields.h"
 
 static const char *const rule_fields[] = {"transport",  "payload",   "routing",     "queues",      "buffer",

@@ -2,8 +2,8 @@
 
 #include <math.h>
 
-#include "models/workload/lower/reduction.h"
-#include "models/workload/step/step_range.h"
+#include "models/workload/lower/stage.h"
+#include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_costs.h"
 
 // What one stage needs of each other and of the network.

@@ -5,8 +5,8 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/life/life.h"
+#include "models/workload/step/simulate.h"
 #include "models/workload/step/step_constants.h"
-#include "models/workload/step/step_range.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/base/list.h"
 #include "sim/base/random.h"

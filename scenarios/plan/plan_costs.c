@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/power.h"
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/layout.h"
 
 // All that the cost of a block depends on, but for what every candidate of a search shares.
 typedef struct BlockKey {

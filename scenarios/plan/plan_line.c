@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/layout.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_words.h"
 #include "scenarios/study/study_anchors.h"

@@ -9,7 +9,7 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cluster/fabric_kinds.h"
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/life/life.h"
 #include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"

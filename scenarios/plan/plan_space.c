@@ -5,7 +5,6 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
-#include "models/workload/job/schedule.h"
 #include "models/workload/job/software.h"
 #include "sim/base/list.h"
 

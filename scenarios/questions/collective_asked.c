@@ -8,7 +8,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "sim/system/watch.h"
 #include "sim/system/workers.h"
 

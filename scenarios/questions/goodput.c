@@ -8,7 +8,7 @@
 
 #include "models/hardware/hardware.h"
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "results/answer/frame.h"
 #include "scenarios/questions/goodput_best.h"
 #include "sim/system/watch.h"

@@ -1,7 +1,7 @@
 // lockstep goodput --best: joint choice of spares, checkpoint interval and storage, and its output.
 #pragma once
 
-#include "models/workload/life/life_choice.h"
+#include "models/workload/life/life.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/base/options.h"
 

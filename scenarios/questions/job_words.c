@@ -4,7 +4,6 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
-#include "models/workload/job/strategy_words.h"
 #include "models/workload/model/model.h"
 #include "results/answer/frame.h"
 

@@ -1,9 +1,8 @@
 // lockstep memory: a job's memory on each GPU, and remedies if it does not fit.
 #include "models/workload/cluster/cluster.h"
-#include "models/workload/cost/memory_time.h"
-#include "models/workload/job/job_options.h"
-#include "models/workload/job/needs.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/training.h"
 #include "results/answer/frame.h"
 #include "results/answer/record_answer.h"
 

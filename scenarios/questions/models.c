@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
-#include "models/workload/model/hf_config.h"
+#include "models/workload/job/job.h"
+#include "models/workload/model/model.h"
 #include "results/answer/frame.h"
 #include "scenarios/questions/models.h"
 

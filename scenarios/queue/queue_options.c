@@ -5,7 +5,7 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "results/answer/frame.h"
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/text.h"

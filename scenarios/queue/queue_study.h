@@ -1,7 +1,7 @@
 // A study of a shared cluster, from options or sim.queue, and its answer as a record.
 #pragma once
 
-#include "models/workload/queue/queue_steady.h"
+#include "models/workload/queue/queue.h"
 #include "sim/base/options.h"
 #include "sim/data/record.h"
 

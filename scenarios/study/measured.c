@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/step/anchor.h"
+#include "models/workload/step/simulate.h"
 #include "scenarios/fields/fields.h"
 #include "sim/base/list.h"
 #include "sim/base/options.h"

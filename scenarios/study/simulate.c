@@ -3,11 +3,10 @@
 #include <time.h>
 
 #include "models/network/messages/packet_carrier.h"
-#include "models/workload/cost/memory_time.h"
-#include "models/workload/job/needs.h"
-#include "models/workload/job/recompute.h"
+#include "models/workload/cost/cost.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/training.h"
 #include "models/workload/money/money.h"
-#include "models/workload/step/plausible.h"
 #include "models/workload/step/simulate.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/program/program.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
+#include "models/workload/job/training.h"
 #include "models/workload/money/money.h"
-#include "models/workload/step/step_range.h"
+#include "models/workload/step/simulate.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/study_point.h"
 #include "sim/base/digest.h"

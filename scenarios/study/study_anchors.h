@@ -2,7 +2,7 @@
 // each, and runs of the study's own job, `--measured 8=0.412s`, with only the differing settings given.
 #pragma once
 
-#include "models/workload/step/anchor.h"
+#include "models/workload/step/simulate.h"
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"
 

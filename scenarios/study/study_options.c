@@ -7,7 +7,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cluster/fabric_kinds.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "sim/data/vary.h"
 
 static const Where command_line = {NULL, 0};

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/workload/cluster/cluster_money.h"
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "scenarios/study/study.h"
 #include "sim/base/options.h"
 

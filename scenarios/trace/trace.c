@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/workload/money/money.h"
-#include "models/workload/step/step_load.h"
+#include "models/workload/step/simulate.h"
 #include "models/workload/step/step_trace.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/text.h"

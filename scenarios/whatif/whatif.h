@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/hardware/quicker.h"
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 #include "sim/data/answer.h"
 
 typedef enum MoveKind {

@@ -1,6 +1,6 @@
 #include "scenarios/whatif/whatif_life.h"
 
-#include "models/workload/life/life_choice.h"
+#include "models/workload/life/life.h"
 
 static bool fewer_failures(LifeNow *life) {
     life_scale_failures(&life->spec, 0.5);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "models/workload/job/needs.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
@@ -26,7 +26,7 @@ typedef struct SettingRow {
     JobObject object;
     const char *field;
     Choosing choosing;
-    unsigned when;           // what the job must have for it to be a choice, besides what its field needs (needs.h)
+    unsigned when;           // what the job must have for it to be a choice, besides what its field needs (job.h)
     const char *needs;       // if that does not hold: a choice only together with a move of this field
     const char *only;        // this one name alone
     const char *note;        // NULL: the same training

@@ -9,7 +9,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
 #include "models/workload/lower/lower.h"
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "scenarios/study/study.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan_space.h"
 #include "sim/base/digest.h"

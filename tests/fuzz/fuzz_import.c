@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "calibrate/gpu/fit/measured.h"
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/command_calibrate.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "sim/base/check.h"
 #include "sim/data/json.h"
 

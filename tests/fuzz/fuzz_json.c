@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "models/workload/model/hf_config.h"
+#include "models/workload/model/model.h"
 #include "sim/base/check.h"
 #include "sim/data/json.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "calibrate/gpu/import.h"
+#include "calibrate/gpu/command_calibrate.h"
 #include "scenarios/explain/diff.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "calibrate/collectives/validation.h"
-#include "calibrate/gpu/fit/fit_gemm.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/market.h"
-#include "models/workload/model/hf_config.h"
+#include "models/workload/model/model.h"
 #include "scenarios/plan/batch_law.h"
 #include "sim/base/check.h"
 #include "sim/data/csv.h"

@@ -172,9 +172,6 @@ void bench_write_end(FILE *out, const BenchTally *tally, double seconds);
 
 // ---- The command line, shared by lockstep-bench (with a layer) and `lockstep calibrate run` (without).
 int bench_command(const BenchLayer *layer, void *device, int argc, char **argv);
-// Replaces this process by lockstep-bench with these arguments: the one in this program's folder, in its cuda/, or on
-// the PATH. Returns an exit code only if none was found, with an error message.
-int bench_elsewhere(char **argv);
 
 #ifdef __cplusplus
 }

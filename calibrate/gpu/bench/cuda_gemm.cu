@@ -1,6 +1,8 @@
-// Matrix products through cuBLASLt, with the kernel that its own heuristic ranks first, as frameworks do.
+// Matrix products through cuBLASLt, with the kernel that its own heuristic ranks first, as frameworks do: alone, in
+// turn with copies for seconds, and beside copies and collectives.
 #include "calibrate/gpu/bench/cuda_layer.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -279,3 +281,120 @@ static void attention_finish(Device *device) {
 }
 
 const Family attention_family = {attention_prepare, NULL, attention_launch, attention_check, attention_finish};
+
+// ---- A GEMM and a copy in turn, which load matrix units and memory as a training step does: timed by the layer like
+// other cases, and again after seconds of this load, at the clocks that power and heat then allow.
+
+#ifndef COPY_BYTES                     // the tests take less
+#define COPY_BYTES ((size_t)512 << 20) // about a fifth of the time on A100 and H100
+#define RING_BYTES ((int64_t)32 << 20)
+#endif
+#define BESIDE_BYTES (COPY_BYTES / 2)
+
+static void *copy_from, *copy_to;
+
+static BenchStatus sustained_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
+    TRY(gemm_prepare(device, of, sets, fault));
+    TRY(device_allocate(device, COPY_BYTES, &copy_from, fault));
+    TRY(device_allocate(device, COPY_BYTES, &copy_to, fault));
+    return device_fill(device, copy_from, FLOAT32, COPY_BYTES / 4, 1, fault);
+}
+
+static BenchStatus sustained_launch(Device *device, int count, BenchFault *fault) {
+    for (int i = 0; i < count; i++) {
+        TRY(gemm_launch(device, 1, fault));
+        CUDA_TRY(fault, cudaMemcpyAsync(copy_to, copy_from, COPY_BYTES, cudaMemcpyDeviceToDevice, device->stream));
+    }
+    return BENCH_DONE;
+}
+
+const Family sustained_family = {sustained_prepare, NULL, sustained_launch, gemm_check, gemm_finish};
+
+// ---- Slowdown of a GEMM by a concurrent copy or collective. The background work is as long as the foreground or
+// longer, and starts before the clock.
+
+#define RING_RANKS 4
+#define MOST_UNITS 200
+#define HEAD_START_SECONDS 1e-3 // a sample of a GEMM that takes a millisecond has few iterations
+
+typedef enum Background { NOTHING, COPY, TO_DEVICE, RING_BESIDE } Background;
+
+static struct {
+    Background kind;
+    void *from, *to, *host;
+    double unit_seconds, each_seconds; // of a piece of the background; of a GEMM alone
+} beside;
+
+static BenchStatus start_unit(Device *device, BenchFault *fault) {
+    switch (beside.kind) {
+    case COPY:
+        CUDA_TRY(fault,
+                 cudaMemcpyAsync(beside.to, beside.from, BESIDE_BYTES, cudaMemcpyDeviceToDevice, device->second));
+        return BENCH_DONE;
+    case TO_DEVICE:
+        CUDA_TRY(fault, cudaMemcpyAsync(beside.to, beside.host, BESIDE_BYTES, cudaMemcpyHostToDevice, device->second));
+        return BENCH_DONE;
+    case RING_BESIDE:
+        return virtual_launch(device, device->second, fault);
+    default:
+        return BENCH_DONE;
+    }
+}
+
+static BenchStatus prepare_background(Device *device, const BenchCase *of, BenchFault *fault) {
+    BenchCase ring = {};
+    if (strstr(of->variant, "copy") || strstr(of->variant, "h2d")) {
+        bool is_copy = strstr(of->variant, "copy") != NULL;
+        beside.kind = is_copy ? COPY : TO_DEVICE;
+        TRY(device_allocate(device, BESIDE_BYTES, &beside.to, fault));
+        if (!is_copy) return device_allocate_pinned(device, BESIDE_BYTES, &beside.host, fault);
+        return device_allocate(device, BESIDE_BYTES, &beside.from, fault);
+    }
+    if (!strstr(of->variant, "ring")) return BENCH_DONE;
+    beside.kind = RING_BESIDE;
+    ring.variant = "ring simple";
+    ring.bytes = RING_BYTES;
+    ring.ranks = RING_RANKS;
+    ring.blocks = strstr(of->variant, "16") ? 4 : 1;
+    return virtual_prepare(device, &ring, fault);
+}
+
+static BenchStatus seconds_of(Device *device, bool foreground, double *seconds, BenchFault *fault) {
+    float milliseconds = 0;
+    cudaStream_t stream = foreground ? device->stream : device->second;
+    for (int i = 0; i < 2; i++) { // the first is for warming up
+        CUDA_TRY(fault, cudaEventRecord(device->events[0], stream));
+        TRY(foreground ? gemm_launch(device, 1, fault) : start_unit(device, fault));
+        CUDA_TRY(fault, cudaEventRecord(device->events[1], stream));
+        CUDA_TRY(fault, cudaEventSynchronize(device->events[1]));
+        CUDA_TRY(fault, cudaEventElapsedTime(&milliseconds, device->events[0], device->events[1]));
+    }
+    *seconds = fmax(1e-3 * milliseconds, 1e-6);
+    return BENCH_DONE;
+}
+
+static BenchStatus interference_prepare(Device *device, const BenchCase *of, int *sets, BenchFault *fault) {
+    memset(&beside, 0, sizeof beside);
+    TRY(gemm_prepare(device, of, sets, fault));
+    device->sets = *sets;
+    TRY(prepare_background(device, of, fault));
+    TRY(seconds_of(device, true, &beside.each_seconds, fault));
+    return beside.kind == NOTHING ? BENCH_DONE : seconds_of(device, false, &beside.unit_seconds, fault);
+}
+
+// The foreground begins when the first piece of the background is through and the host has had its head start; the
+// others last longer than that and than the foreground is expected to take when twice as slow.
+static BenchStatus interference_begin(Device *device, int count, BenchFault *fault) {
+    if (beside.kind == NOTHING) return device_head_start(device, count, fault);
+    CUDA_TRY(fault, cudaStreamSynchronize(device->second)); // the rest of the last time
+    double lead = HEAD_START_SECONDS + 2 * count * beside.each_seconds;
+    int units = 2 + (int)ceil(lead / beside.unit_seconds);
+    if (units > MOST_UNITS) units = MOST_UNITS;
+    TRY(start_unit(device, fault));
+    CUDA_TRY(fault, cudaEventRecord(device->fork, device->second));
+    CUDA_TRY(fault, cudaStreamWaitEvent(device->stream, device->fork, 0));
+    for (int i = 1; i < units; i++) TRY(start_unit(device, fault));
+    return device_head_start(device, count, fault);
+}
+
+const Family interference_family = {interference_prepare, interference_begin, gemm_launch, gemm_check, gemm_finish};

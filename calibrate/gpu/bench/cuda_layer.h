@@ -129,11 +129,6 @@ BenchStatus virtual_prepare(Device *device, const BenchCase *of, BenchFault *fau
 BenchStatus virtual_launch(Device *device, cudaStream_t stream, BenchFault *fault);
 BenchStatus device_failed(Device *device, BenchFault *fault); // BENCH_FAILED when a kernel gave up waiting
 
-// ---- Sensors (cuda_nvml.cu).
-void nvml_open(const char *bus_id, BenchMachine *machine);
-void nvml_sensors(BenchSensors *sensors);
-void nvml_close(void);
-
 // ---- NCCL (cuda_nccl.cu).
 bool nccl_describe(char *text, size_t text_bytes); // "NCCL 2.27.3"; false when there is none
 // Many processes, one GPU each, that meet through a file: the collectives of the plan, rows from rank 0.

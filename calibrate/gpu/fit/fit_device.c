@@ -1,4 +1,4 @@
-#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,12 +1,11 @@
 // The joint fit of many types of GPU: least squares on the log of time, a prior for the common constants, deviations
 // from it for generations and from these for types.
-#include "calibrate/gpu/fit/fit_generations.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibrate/gpu/fit/fit_kernel.h"
+#include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/hardware_constants.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
@@ -31,33 +30,14 @@ typedef struct Prior {
 
 static double share_of(double x) { return 1 / (1 + exp(-x)); }
 
-static const Prior kin_spread[KIN_CONSTANTS] = {{0, 1}, {0, 0.7}, {0, 0.7}, {0, 0.25}};
+// What is usual of a constant, and the sigma of its log: of the shared ones; of kins' mean; of a kin about that.
+static const Prior shared_usual[SHARED] = {
+    [FEED] = {64, 0.5}, [SPLIT] = {2e-6, 0.7}, [QUIET] = {1, 1}, [SCALING] = {2e-6, 1}, [SCALING + 1] = {2e-6, 1}};
+static const Prior kin_usual[KIN_CONSTANTS] = {
+    [KIN_WAVE] = {1, 1}, [KIN_HEATING] = {0.15, 1}, [KIN_L2_GAIN] = {0.3, 1}, [KIN_GRAPH_LAUNCH] = {2e-6, 0.5}};
+static const double kin_spread[KIN_CONSTANTS] = {1, 0.7, 0.7, 0.25};
 
-static Prior shared_prior(int which) {
-    switch (which) {
-    case FEED:
-        return (Prior){log(64), 0.5};
-    case SPLIT:
-        return (Prior){log(2e-6), 0.7};
-    case QUIET:
-        return (Prior){0, 1};
-    default:
-        return (Prior){log(2e-6), 1};
-    }
-}
-
-static Prior kin_prior(int which) {
-    switch (which) {
-    case KIN_WAVE:
-        return (Prior){0, 1};
-    case KIN_HEATING:
-        return (Prior){log(0.15), 1};
-    case KIN_L2_GAIN:
-        return (Prior){log(0.3), 1};
-    default:
-        return (Prior){log(2e-6), 0.5};
-    }
-}
+static Prior of_log(Prior usual) { return (Prior){log(usual.mean), usual.sigma}; }
 
 static const Prior efficiency_prior = {1.386, 1}; // logit of 0.8
 #define TYPE_SPREAD 0.3                           // of a type of GPU about its generation, as a logit: 5 % at 0.8
@@ -84,8 +64,9 @@ static bool precision_of(const char *dtype, Precision *precision) {
 }
 
 int generation_fit_kin(const GenerationFit *fit, const Gpu *gpu) {
-    for (int i = 0; i < fit->kin_count; i++)
-        if (fit->kins[i].generation == gpu->generation && fit->kins[i].of_servers == gpu_is_of_servers(gpu)) return i;
+    for (int i = 0; i < fit->kins.count; i++)
+        if (fit->kins.items[i].generation == gpu->generation && fit->kins.items[i].of_servers == gpu_is_of_servers(gpu))
+            return i;
     return -1;
 }
 
@@ -95,53 +76,29 @@ static int kin_of(Arena *arena, GenerationFit *fit, const Gpu *gpu) {
     Kin kin = {.name = arena_printf(arena, "%s%s", gpu->architecture, gpu_is_of_servers(gpu) ? ", servers" : ""),
                .generation = gpu->generation,
                .of_servers = gpu_is_of_servers(gpu)};
-    struct {
-        Kin *items;
-        int count, room;
-    } list = {fit->kins, fit->kin_count, fit->kin_room};
-    LIST_PUSH(arena, &list, kin);
-    fit->kins = list.items, fit->kin_count = list.count, fit->kin_room = list.room;
-    return fit->kin_count - 1;
+    LIST_PUSH(arena, &fit->kins, kin);
+    return fit->kins.count - 1;
 }
 
 static int type_of(Arena *arena, GenerationFit *fit, const Gpu *gpu, Precision precision) {
-    for (int i = 0; i < fit->type_count; i++)
-        if (fit->types[i].gpu == gpu && fit->types[i].precision == precision) return i;
+    for (int i = 0; i < fit->types.count; i++)
+        if (fit->types.items[i].gpu == gpu && fit->types.items[i].precision == precision) return i;
     TypeOfGpu type = {.gpu = gpu, .precision = precision};
-    struct {
-        TypeOfGpu *items;
-        int count, room;
-    } list = {fit->types, fit->type_count, fit->type_room};
-    LIST_PUSH(arena, &list, type);
-    fit->types = list.items, fit->type_count = list.count, fit->type_room = list.room;
-    return fit->type_count - 1;
+    LIST_PUSH(arena, &fit->types, type);
+    return fit->types.count - 1;
 }
 
 static Campaign *campaign_of(Arena *arena, GenerationFit *fit, Campaign like) {
-    for (int i = 0; i < fit->campaign_count; i++) {
-        Campaign *is = &fit->campaigns[i];
+    for (int i = 0; i < fit->campaigns.count; i++) {
+        Campaign *is = &fit->campaigns.items[i];
         if (is->gpu == like.gpu && strcmp(is->dtype, like.dtype) == 0 && strcmp(is->framework, like.framework) == 0 &&
             strcmp(is->weights, like.weights) == 0)
             return is;
     }
     like.kin = kin_of(arena, fit, like.gpu);
     type_of(arena, fit, like.gpu, like.precision);
-    struct {
-        Campaign *items;
-        int count, room;
-    } list = {fit->campaigns, fit->campaign_count, fit->campaign_room};
-    LIST_PUSH(arena, &list, like);
-    fit->campaigns = list.items, fit->campaign_count = list.count, fit->campaign_room = list.room;
-    return &fit->campaigns[fit->campaign_count - 1];
-}
-
-static void add_point(Arena *arena, Campaign *campaign, GemmPoint point) {
-    struct {
-        GemmPoint *items;
-        int count, room;
-    } list = {campaign->points, campaign->count, campaign->room};
-    LIST_PUSH(arena, &list, point);
-    campaign->points = list.items, campaign->count = list.count, campaign->room = list.room;
+    LIST_PUSH(arena, &fit->campaigns, like);
+    return &fit->campaigns.items[fit->campaigns.count - 1];
 }
 
 // The programs that timed them replay several copies of a layer in turn, with weights of their own and one input.
@@ -185,7 +142,8 @@ static void read_row(Arena *arena, const Catalogue *catalogue, const Csv *csv, i
     }
     Gemm gemm = {.precision = like.precision, .batch = 1, .m = (int64_t)m, .n = (int64_t)n, .k = (int64_t)k};
     gemm_in_a_loop(&gemm, like.framework, like.weights);
-    add_point(arena, campaign_of(arena, fit, like), (GemmPoint){gemm, product});
+    Campaign *campaign = campaign_of(arena, fit, like);
+    LIST_PUSH(arena, campaign, ((GemmPoint){gemm, product}));
 }
 
 // Those on matrix units in 16 bits, timed one by one in a stream.
@@ -196,7 +154,7 @@ static void read_our_own(Arena *arena, const Catalogue *catalogue, GenerationFit
         if (group->precision != FP16 || !gemm_fit_on_tensor_cores(group->gpu, FP16)) continue;
         Campaign like = {.gpu = group->gpu, .dtype = "fp16", .framework = "our own", .weights = "", .precision = FP16};
         Campaign *campaign = campaign_of(arena, fit, like);
-        for (int i = 0; i < group->count; i++) add_point(arena, campaign, group->items[i]);
+        for (int i = 0; i < group->count; i++) LIST_PUSH(arena, campaign, group->items[i]);
     }
 }
 
@@ -217,17 +175,17 @@ typedef struct Task {
 
 static int first_mean(void) { return SHARED; }
 static int first_kin(void) { return SHARED + DRAWN_KIN; }
-static int first_kin_efficiency(const GenerationFit *fit) { return first_kin() + DRAWN_KIN * fit->kin_count; }
+static int first_kin_efficiency(const GenerationFit *fit) { return first_kin() + DRAWN_KIN * fit->kins.count; }
 
 static int efficiency_place(Precision precision) { return precision == FP8 ? 1 : precision == FP4 ? 2 : 0; }
 
-static int first_type(const GenerationFit *fit) { return first_kin_efficiency(fit) + 3 * fit->kin_count; }
+static int first_type(const GenerationFit *fit) { return first_kin_efficiency(fit) + 3 * fit->kins.count; }
 
-static int parameter_count(const GenerationFit *fit) { return first_type(fit) + fit->type_count; }
+static int parameter_count(const GenerationFit *fit) { return first_type(fit) + fit->types.count; }
 
 static int of_type(const GenerationFit *fit, const Campaign *campaign) {
-    for (int i = 0; i < fit->type_count; i++)
-        if (fit->types[i].gpu == campaign->gpu && fit->types[i].precision == campaign->precision)
+    for (int i = 0; i < fit->types.count; i++)
+        if (fit->types.items[i].gpu == campaign->gpu && fit->types.items[i].precision == campaign->precision)
             return first_type(fit) + i;
     CHECK(false);
 }
@@ -279,27 +237,27 @@ static double log_error(const Trial *trial, const GemmPoint *point) {
 }
 
 static void ask(const Task *task, const double *constants, int c, double *out) {
-    const Campaign *campaign = &task->fit->campaigns[c];
+    const Campaign *campaign = &task->fit->campaigns.items[c];
     Trial trial = trial_of(campaign, constants);
     double weight = sqrt(USUAL_ROWS / campaign->count);
     for (int i = 0; i < campaign->count; i++)
-        if (sees(task, campaign, &campaign->points[i]))
-            *out++ = weight * soften_residual(log_error(&trial, &campaign->points[i]), task->huber);
+        if (sees(task, campaign, &campaign->items[i]))
+            *out++ = weight * soften_residual(log_error(&trial, &campaign->items[i]), task->huber);
 }
 
 static double drawn(double x, Prior prior) { return PRIOR_RESIDUAL * (x - prior.mean) / prior.sigma; }
 
 static double *prior_residuals(const GenerationFit *fit, const double *x, double *out) {
-    for (int s = 0; s < SHARED; s++) *out++ = drawn(x[s], shared_prior(s));
+    for (int s = 0; s < SHARED; s++) *out++ = drawn(x[s], of_log(shared_usual[s]));
     for (int k = 0; k < KIN_CONSTANTS; k++) {
         double mean = x[first_mean() + k];
-        *out++ = drawn(mean, kin_prior(k));
-        for (int i = 0; i < fit->kin_count; i++)
-            *out++ = drawn(x[first_kin() + DRAWN_KIN * i + k], (Prior){mean, kin_spread[k].sigma});
+        *out++ = drawn(mean, of_log(kin_usual[k]));
+        for (int i = 0; i < fit->kins.count; i++)
+            *out++ = drawn(x[first_kin() + DRAWN_KIN * i + k], (Prior){mean, kin_spread[k]});
     }
-    for (int i = 0; i < 3 * fit->kin_count; i++) *out++ = drawn(x[first_kin_efficiency(fit) + i], efficiency_prior);
-    for (int t = 0; t < fit->type_count; t++) {
-        const TypeOfGpu *type = &fit->types[t];
+    for (int i = 0; i < 3 * fit->kins.count; i++) *out++ = drawn(x[first_kin_efficiency(fit) + i], efficiency_prior);
+    for (int t = 0; t < fit->types.count; t++) {
+        const TypeOfGpu *type = &fit->types.items[t];
         int kin = generation_fit_kin(fit, type->gpu);
         double mean = x[first_kin_efficiency(fit) + 3 * kin + efficiency_place(type->precision)];
         *out++ = drawn(x[first_type(fit) + t], (Prior){mean, TYPE_SPREAD});
@@ -316,35 +274,35 @@ static bool same_constants(const double *a, const double *b) {
 static void residuals(const double *x, void *data, double *out) {
     const Task *task = data;
     double *first = out = prior_residuals(task->fit, x, out);
-    for (int c = 0; c < task->fit->campaign_count; c++) {
+    for (int c = 0; c < task->fit->campaigns.count; c++) {
         double constants[OF_CAMPAIGN];
         double *last = task->last + c * OF_CAMPAIGN;
-        constants_of(task->fit, x, &task->fit->campaigns[c], constants);
+        constants_of(task->fit, x, &task->fit->campaigns.items[c], constants);
         if (!same_constants(constants, last)) {
             ask(task, constants, c, task->kept + task->at[c]);
             memcpy(last, constants, sizeof constants);
         }
     }
-    memcpy(first, task->kept, (size_t)task->at[task->fit->campaign_count] * sizeof *out);
+    memcpy(first, task->kept, (size_t)task->at[task->fit->campaigns.count] * sizeof *out);
 }
 
 static void start_at_priors(const GenerationFit *fit, double *x) {
-    for (int s = 0; s < SHARED; s++) x[s] = shared_prior(s).mean;
-    for (int i = 0; i <= fit->kin_count; i++)
-        for (int k = 0; k < KIN_CONSTANTS; k++) x[first_mean() + DRAWN_KIN * i + k] = kin_prior(k).mean;
+    for (int s = 0; s < SHARED; s++) x[s] = of_log(shared_usual[s]).mean;
+    for (int i = 0; i <= fit->kins.count; i++)
+        for (int k = 0; k < KIN_CONSTANTS; k++) x[first_mean() + DRAWN_KIN * i + k] = of_log(kin_usual[k]).mean;
     for (int p = first_kin_efficiency(fit); p < parameter_count(fit); p++) x[p] = efficiency_prior.mean;
 }
 
 static int place_residuals(Arena *arena, Task *task) {
     const GenerationFit *fit = task->fit;
     int count = 0;
-    task->at = ARENA_ARRAY(arena, int, fit->campaign_count + 1);
-    for (int c = 0; c < fit->campaign_count; c++) {
+    task->at = ARENA_ARRAY(arena, int, fit->campaigns.count + 1);
+    for (int c = 0; c < fit->campaigns.count; c++) {
         task->at[c] = count;
-        for (int i = 0; i < fit->campaigns[c].count; i++)
-            count += sees(task, &fit->campaigns[c], &fit->campaigns[c].points[i]);
+        for (int i = 0; i < fit->campaigns.items[c].count; i++)
+            count += sees(task, &fit->campaigns.items[c], &fit->campaigns.items[c].items[i]);
     }
-    task->at[fit->campaign_count] = count;
+    task->at[fit->campaigns.count] = count;
     task->kept = ARENA_ARRAY(arena, double, count + 1);
     return count;
 }
@@ -352,7 +310,7 @@ static int place_residuals(Arena *arena, Task *task) {
 // First with residuals that count as far as they are, so that a start far away has a slope; then as they should.
 static void solve(Arena *arena, Task *task, double *x, double *sigma) {
     const GenerationFit *fit = task->fit;
-    int priors = SHARED + KIN_CONSTANTS * (1 + fit->kin_count) + 3 * fit->kin_count + fit->type_count;
+    int priors = SHARED + KIN_CONSTANTS * (1 + fit->kins.count) + 3 * fit->kins.count + fit->types.count;
     LeastSquares problem = {.parameter_count = parameter_count(fit),
                             .residual_count = priors + place_residuals(arena, task),
                             .residuals = residuals,
@@ -363,7 +321,7 @@ static void solve(Arena *arena, Task *task, double *x, double *sigma) {
     static const double hubers[] = {FAR, HUBER};
     for (int i = 0; i < 2; i++) {
         task->huber = hubers[i];
-        task->last = ARENA_ARRAY(arena, double, (fit->campaign_count + 1) * OF_CAMPAIGN);
+        task->last = ARENA_ARRAY(arena, double, (fit->campaigns.count + 1) * OF_CAMPAIGN);
         least_squares_solve(arena, &problem, x, i ? sigma : NULL);
     }
 }
@@ -387,18 +345,18 @@ static void add_errors(const Task *task, const double *x, const Campaign *campai
     constants_of(task->fit, x, campaign, constants);
     Trial trial = trial_of(campaign, constants);
     for (int i = 0; i < campaign->count; i++) {
-        if (sees(task, campaign, &campaign->points[i])) continue;
-        double error = exp(log_error(&trial, &campaign->points[i])) - 1;
+        if (sees(task, campaign, &campaign->items[i])) continue;
+        double error = exp(log_error(&trial, &campaign->items[i])) - 1;
         errors->sizes[errors->count] = fabs(error);
         errors->signed_errors[errors->count++] = error;
     }
 }
 
 static Errors *errors_of(Arena *arena, const GenerationFit *fit) {
-    Errors *errors = ARENA_ARRAY(arena, Errors, fit->campaign_count);
-    for (int c = 0; c < fit->campaign_count; c++) {
-        errors[c].sizes = ARENA_ARRAY(arena, double, fit->campaigns[c].count);
-        errors[c].signed_errors = ARENA_ARRAY(arena, double, fit->campaigns[c].count);
+    Errors *errors = ARENA_ARRAY(arena, Errors, fit->campaigns.count);
+    for (int c = 0; c < fit->campaigns.count; c++) {
+        errors[c].sizes = ARENA_ARRAY(arena, double, fit->campaigns.items[c].count);
+        errors[c].signed_errors = ARENA_ARRAY(arena, double, fit->campaigns.items[c].count);
     }
     return errors;
 }
@@ -409,26 +367,26 @@ static void hold_out_shapes(Arena *arena, GenerationFit *fit, double *x) {
         Task task = {.fit = fit, .sees = SEES_HALF, .half = half};
         start_at_priors(fit, x);
         solve(arena, &task, x, NULL);
-        for (int c = 0; c < fit->campaign_count; c++) add_errors(&task, x, &fit->campaigns[c], &errors[c]);
+        for (int c = 0; c < fit->campaigns.count; c++) add_errors(&task, x, &fit->campaigns.items[c], &errors[c]);
     }
-    for (int c = 0; c < fit->campaign_count; c++)
-        score(arena, &errors[c], &fit->campaigns[c].median_error, &fit->campaigns[c].p90_error,
-              &fit->campaigns[c].bias);
+    for (int c = 0; c < fit->campaigns.count; c++)
+        score(arena, &errors[c], &fit->campaigns.items[c].median_error, &fit->campaigns.items[c].p90_error,
+              &fit->campaigns.items[c].bias);
 }
 
 // Without rows a type's efficiency is its generation's, whose own constants are drawn to what all have.
 static void hold_out_types(Arena *arena, GenerationFit *fit, double *x) {
-    for (int t = 0; t < fit->type_count; t++) {
-        const Gpu *gpu = fit->types[t].gpu;
+    for (int t = 0; t < fit->types.count; t++) {
+        const Gpu *gpu = fit->types.items[t].gpu;
         bool done = false;
-        for (int before = 0; before < t; before++) done |= fit->types[before].gpu == gpu;
+        for (int before = 0; before < t; before++) done |= fit->types.items[before].gpu == gpu;
         if (done) continue;
         Task task = {.fit = fit, .sees = SEES_ALL_BUT_ONE_TYPE, .without = gpu};
         start_at_priors(fit, x);
         solve(arena, &task, x, NULL);
         Errors *errors = errors_of(arena, fit);
-        for (int c = 0; c < fit->campaign_count; c++) {
-            Campaign *campaign = &fit->campaigns[c];
+        for (int c = 0; c < fit->campaigns.count; c++) {
+            Campaign *campaign = &fit->campaigns.items[c];
             if (campaign->gpu != gpu) continue;
             add_errors(&task, x, campaign, &errors[c]);
             score(arena, &errors[c], &campaign->out_median_error, &campaign->out_p90_error, &campaign->out_bias);
@@ -446,26 +404,26 @@ static void take_values(GenerationFit *fit, const double *x, const double *sigma
     fit->quiet = share_estimate(x[QUIET], sigma[QUIET]);
     fit->scaling_seconds[FP8] = log_estimate(x[SCALING], sigma[SCALING]);
     fit->scaling_seconds[FP4] = log_estimate(x[SCALING + 1], sigma[SCALING + 1]);
-    for (int i = 0; i < fit->kin_count; i++) {
+    for (int i = 0; i < fit->kins.count; i++) {
         int at = first_kin() + DRAWN_KIN * i;
-        Estimate *constants = fit->kins[i].constants;
+        Estimate *constants = fit->kins.items[i].constants;
         constants[KIN_WAVE] = share_estimate(x[at + KIN_WAVE], sigma[at + KIN_WAVE]);
         constants[KIN_HEATING] = log_estimate(x[at + KIN_HEATING], sigma[at + KIN_HEATING]);
         double gain = exp(x[at + KIN_L2_GAIN]);
         constants[KIN_L2_GAIN] = (Estimate){1 + gain, sigma[at + KIN_L2_GAIN] * gain / (1 + gain)};
         constants[KIN_GRAPH_LAUNCH] = log_estimate(x[at + KIN_GRAPH_LAUNCH], sigma[at + KIN_GRAPH_LAUNCH]);
     }
-    for (int t = 0; t < fit->type_count; t++)
-        fit->types[t].efficiency = share_estimate(x[first_type(fit) + t], sigma[first_type(fit) + t]);
+    for (int t = 0; t < fit->types.count; t++)
+        fit->types.items[t].efficiency = share_estimate(x[first_type(fit) + t], sigma[first_type(fit) + t]);
 }
 
 static void count_kin(GenerationFit *fit) {
-    for (int c = 0; c < fit->campaign_count; c++) {
-        const Campaign *campaign = &fit->campaigns[c];
+    for (int c = 0; c < fit->campaigns.count; c++) {
+        const Campaign *campaign = &fit->campaigns.items[c];
         bool counted = false;
-        for (int before = 0; before < c; before++) counted |= fit->campaigns[before].gpu == campaign->gpu;
-        fit->kins[campaign->kin].gpu_count += !counted;
-        fit->kins[campaign->kin].count += campaign->count;
+        for (int before = 0; before < c; before++) counted |= fit->campaigns.items[before].gpu == campaign->gpu;
+        fit->kins.items[campaign->kin].gpu_count += !counted;
+        fit->kins.items[campaign->kin].count += campaign->count;
     }
 }
 
@@ -478,7 +436,7 @@ const GenerationFit *generation_fit(Arena *arena, const Catalogue *catalogue, co
     int at[COLUMN_COUNT];
     for (int c = 0; c < COLUMN_COUNT; c++) at[c] = csv_find(csv, columns[c]);
     for (int i = 0; i < csv->row_count; i++) read_row(arena, catalogue, csv, i, at, fit, problems);
-    if (problems_added(problems) == before && fit->campaign_count == 0)
+    if (problems_added(problems) == before && fit->campaigns.count == 0)
         problem_add(problems, (Where){path, 0}, "no row is of a GPU and a type of number that are known");
     if (problems_added(problems) > before) return NULL;
     read_our_own(arena, catalogue, fit, problems);

@@ -1,4 +1,4 @@
-#include "calibrate/gpu/fit/measured.h"
+#include "calibrate/gpu/fit/fit.h"
 
 #include <math.h>
 #include <string.h>

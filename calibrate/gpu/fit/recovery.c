@@ -1,6 +1,6 @@
 // Synthetic measurements: the shapes of the benchmark's own plan, times from the cost functions with constants drawn
 // around the catalogue's, and noise on their logarithms.
-#include "calibrate/gpu/fit/fit_device.h"
+#include "calibrate/gpu/fit/fit.h"
 
 #include <math.h>
 #include <string.h>

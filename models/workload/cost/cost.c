@@ -3,7 +3,7 @@
 
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/job/software.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"

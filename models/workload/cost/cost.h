@@ -4,6 +4,7 @@
 
 #include "models/hardware/power.h"
 #include "models/workload/job/layout.h"
+#include "sim/base/list.h"
 
 // What a stretch of time counts as. The order is that of tables and plots.
 typedef enum Cause {
@@ -58,7 +59,7 @@ typedef struct BlockCost {
 // micro_batch in samples on one replica. The GPU must support the precision (checked earlier).
 BlockCost block_cost(const Model *model, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 
-// Attribution of a block's time to operators (cost_shares.c), in parts that sum to block_cost by cause: forward and
+// Attribution of a block's time to operators (cost_operators.c), in parts that sum to block_cost by cause: forward and
 // backward, weight gradients separate if the schedule splits them; recomputation under CAUSE_RECOMPUTE. Norms include
 // the software's passes around them: residuals, dropout, biases of their half of a layer. Some parts belong to no
 // operator: casts of weights, adapters, the launches of a layer's kernels, which are counted by half layers.
@@ -68,10 +69,7 @@ typedef struct OperatorTime {
     double seconds[PASS_WAYS][CAUSE_COUNT];
     int blocks; // that have it
 } OperatorTime;
-typedef struct OperatorTimes {
-    OperatorTime *items;
-    int count, room;
-} OperatorTimes;
+typedef LIST_OF(OperatorTime) OperatorTimes;
 // Adds those of one more block. micro_batch in samples on one replica.
 void block_operator_times(Arena *arena, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu,
                           OperatorTimes *times);
@@ -152,3 +150,25 @@ Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int
 // recompute, zero 1, zero 2 and 3, more tp, more pp, one alone, then one after the other; then those that fit on paper
 // only, with their chance; then the same on more GPUs. NULL: nothing of these fits.
 const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
+
+// ---- Memory of a rank over the passes of a step, and its peak.
+
+// The highest point of one pass, or of the optimizer's step, which ends the curve.
+typedef struct MemoryMoment {
+    PipelinePass pass;
+    bool optimizer;
+    int block; // of the model, where the pass is highest
+    double bytes[MEMORY_CLASS_COUNT], total;
+} MemoryMoment;
+
+typedef struct MemoryCurve {
+    MemoryMoment *items;
+    int count, peak; // the moment when most is in use, the first of equals
+} MemoryCurve;
+
+// Of the given stage. Micro-batches after which the order repeats are left out: *left_out (or NULL) of them.
+MemoryCurve memory_over_time(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu, int stage,
+                             int *left_out);
+
+// "backward of micro-batch 1 at the head", "forward of micro-batch 3 at layer 12 (chunk 2)".
+const char *memory_moment_text(Arena *arena, const Model *model, const MemoryMoment *moment);

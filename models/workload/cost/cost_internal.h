@@ -3,6 +3,7 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/model/operators.h"
 
 // How kernels are run. A pass reads or writes a whole tensor once; "forward, backward".
@@ -60,7 +61,7 @@ typedef struct Stretch {
     Cause overlapped_cause;  // CP: keys and values around the ring; TP: during products
 } Stretch;
 
-typedef struct Ledger Ledger; // of operators (cost_shares.c)
+typedef struct Ledger Ledger; // of operators
 
 #define PASS_STRETCHES 64
 typedef struct Pass {
@@ -94,9 +95,6 @@ typedef struct Work {
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 // Sets the block, since routing may differ from layer to layer.
 void work_on_block(Work *work, int block);
-RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
-// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
-double even_share(const Work *work);
 // Costs an expert operator: the mean rank's time by cause, the rest of the time as waiting for the most loaded rank.
 typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
 void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost);
@@ -190,14 +188,11 @@ void leave_region(const Work *work, Pass *pass);                                
 void gather_slices(const Work *work, Pass *pass, double bytes); // nothing without sequence parallelism
 double product_input_bytes(const Work *work); // of an element that goes into a product, as it is kept and gathered
 
-void embedding_cost(const Work *work, Pass *forward, Pass *backward); // (cost_embedding_head.c)
 void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction);
-// Flash attention with `flops` and `bytes` counted forward (cost_attention.c).
+// Flash attention with `flops` and `bytes` counted forward.
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction);
-void attention_core(const Work *work, Pass *pass, const Operator *core, int direction);
-void split_heads(const Work *work, Pass *pass, const Operator *core);
 
 // Experts in place of an MLP (cost_experts.c).
 void route_cost(const Work *work, Pass *pass, const Operator *router, int direction);
@@ -208,7 +203,7 @@ void expert_activation(const Work *work, Pass *pass, const Operator *one, int di
 // Tokens, with repeats, of the most loaded rank's experts, for which every layer waits.
 double routed_tokens(const Work *work);
 
-double contrast_pairs(const Work *work); // samples that each one is held against (cost_contrast.c)
+double contrast_pairs(const Work *work); // samples that each one is held against
 
 void transformer_cost(const Work *work, int block, Pass *forward, Pass *backward);
 void written_cost(const Work *work, int block, Pass *forward, Pass *backward);
@@ -223,7 +218,42 @@ double block_late_bytes(const Work *work, int block, const OperatorList *operato
 double block_working_bytes(const Work *work, int block, const OperatorList *operators);
 double forward_bytes(const TrainingSpec *training, int block, double micro_batch); // needed only while forward runs
 double block_output_bytes(const Work *work, int block, const OperatorList *operators);
-// Of blocks that users write (memory_written.c).
-double written_working_bytes(const Work *work, int block, const OperatorList *operators);
-double written_late_bytes(const Work *work, int block, const OperatorList *operators);
-double written_output_bytes(const Work *work, int block, const OperatorList *operators);
+
+// ---- Memory: shared by the files that compute a job's.
+
+// Memory of one block on one GPU; equal blocks have the same.
+typedef struct BlockMemory {
+    int block; // 0: none, or the embedding, which is like no other
+    GpuParameters parameters;
+    double activations, late, working; // bytes
+} BlockMemory;
+// What has been looked at last, of a job on a GPU.
+typedef struct MemorySeen {
+    BlockMemory block;
+    int count; // of consecutive blocks like it, none at an end of the model; 0: none yet
+    int dp;
+    Memory blocks; // of these
+} MemorySeen;
+// memory_estimate of one micro-batch; `seen` is of this or of an earlier call for the same job.
+Memory memory_of_blocks(const TrainingSpec *training, int first_block, int last_block, double micro_batch, int dp,
+                        const Gpu *gpu, MemorySeen *seen);
+
+typedef struct Stages { // of a job
+    const TrainingSpec *training;
+    Pipeline pipeline;
+    const int *first; // block of each chunk; NULL: there is no such pipeline
+    int dp;
+    double micro_batch;
+    const Gpu *gpu;
+    MemorySeen *seen;
+} Stages;
+
+// Memory of the optimizer's step in addition to `memory`: roots of all second moments at once, where it works on
+// lists of tensors (PyTorch, torch/optim/adam.py: _multi_tensor_adam).
+double list_step_bytes(const TrainingSpec *training, const Memory *memory);
+
+Stages stages_of(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
+Memory stage_memory(Arena *arena, const Stages *stages, int stage);
+Memory stage_memory_whole(Arena *arena, const Stages *stages, int stage); // all that is ever held, as if at once
+bool gradients_come_and_go(const Stages *stages); // within the step, so that they never meet all activations
+void stage_memory_at_its_peak(Arena *arena, const Stages *stages, int stage, Memory *memory); // given the whole

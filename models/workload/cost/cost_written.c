@@ -1,7 +1,7 @@
 // Cost of a block that a user wrote of operators: each as the same kernel of a transformer layer, in order; backward
 // in reverse.
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/model/written.h"
+#include "models/workload/model/operators.h"
 
 // Counted as Megatron's and PyTorch's embeddings run: look up and dropout; gradients are scattered into one as large as
 // the table, which is cleared and added.

@@ -1,13 +1,13 @@
 // Activations that a block keeps until backward needs them, including those for weight gradients computed later, and
 // its working memory (Korthikanti et al. 2022, equations 1 to 6).
+#include <math.h>
+
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/cost/cost_internal.h"
-#include "models/workload/job/recompute.h"
-#include "models/workload/job/schedule.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/job/software.h"
+#include "models/workload/job/training.h"
 #include "models/workload/model/model_internal.h"
-
-#include <math.h>
 
 #define MASK_BYTES 1.0 // per element of a dropout mask
 
@@ -381,6 +381,44 @@ static double transformer_output_bytes(const Work *work, int block, const Operat
     (void)unused;
     if (block == work->model->block_count - 1) return 0;
     return (layer_input_bytes(work) + source_bytes(work)) / (sends_slices(work->training) ? work->tp : 1);
+}
+
+// ---- Activation memory of a block that a user wrote of operators.
+
+static double written_output_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    const Operator *last = &operators->items[operators->count - 1];
+    return last->kind == OPERATOR_LOSS ? 0 : last->written * work->element_bytes;
+}
+
+// Of a loss: gradients of the logits and, without an in-place kernel, of their log-probabilities.
+static double gradient_tensors(const Work *work, const Operator *one) {
+    double e = work->element_bytes, whole = one->kind == OPERATOR_ATTENTION ? one->kept[1].elements : 0;
+    if (one->kind == OPERATOR_GEMM) return e * one->batch * one->m * (one->k + one->n);
+    if (one->kind == OPERATOR_LOSS)
+        return (work->traits->copies_logits && !work->training->fused_loss ? 2 : 1) * 4 * one->read;
+    bool scores = work->training->attention == ATTENTION_PLAIN;
+    return e * (one->read + one->written) + (scores ? whole * (2 * e + 1) : 0);
+}
+
+// The block's output and its gradient, and the gradients of the inputs and outputs of its widest operator.
+static double written_working_bytes(const Work *work, int block, const OperatorList *operators) {
+    double widest = 0;
+    for (int i = 0; i < operators->count; i++) widest = fmax(widest, gradient_tensors(work, &operators->items[i]));
+    return widest + 2 * written_output_bytes(work, block, operators);
+}
+
+static double written_late_bytes(const Work *work, int block, const OperatorList *operators) {
+    (void)block;
+    double late = 0, e = work->element_bytes;
+    for (int i = 0; i < operators->count; i++) {
+        const Operator *one = &operators->items[i];
+        if (one->kind == OPERATOR_GEMM)
+            late += one->batch * one->m * (product_input_bytes(work) * one->k + e * one->n);
+        else if (one->kind == OPERATOR_LOOKUP)
+            late += one->written * e;
+    }
+    return late;
 }
 
 // ---- By kind of model.

@@ -1,12 +1,12 @@
 // Activations are added block by block in forward and freed block by block in backward, with backward's working
 // memory on top; parameters, gradients and optimizer state are constant. If gradients are freed after each step they
 // are added in backward as activations are freed, and autocast's 16-bit weight copies live with their blocks.
-#include "models/workload/cost/memory_time.h"
+#include "models/workload/cost/cost.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/cost/memory_internal.h"
+#include "models/workload/cost/cost_internal.h"
 
 typedef struct Walk {
     const Stages *stages;

@@ -76,7 +76,7 @@ typedef struct Field {
     const char *flag, *alias; // its option, without dashes, and Megatron's or PyTorch's name; or NULL
     const char *others;       // what other programs call it, for hints: "batch-size|per-device-train-batch-size"
     const char *varied;       // the name by which studies and sweeps vary it, or NULL
-    unsigned needs;           // what the job must have for it to have an effect: bits of needs.h
+    unsigned needs;           // what the job must have for it to have an effect: bits of JobNeed
     Stored stored;
     size_t at; // in TrainingSpec
 } Field;

@@ -7,11 +7,9 @@
 #include "models/hardware/hardware.h"
 #include "models/hardware/kernel.h"
 #include "models/network/network.h"
-#include "models/workload/job/needs.h"
-#include "models/workload/job/recompute.h"
 #include "models/workload/job/software.h"
-#include "models/workload/job/strategy_words.h"
-#include "models/workload/life/checkpoint.h"
+#include "models/workload/job/training.h"
+#include "models/workload/life/life.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 

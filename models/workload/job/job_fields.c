@@ -1,14 +1,11 @@
 // The tables of a training job's fields.
-#include "models/workload/job/job_fields.h"
 
 #include <string.h>
 
 #include "models/workload/job/field_rows.h"
-#include "models/workload/job/needs.h"
-#include "models/workload/job/recompute.h"
-#include "models/workload/job/strategy_words.h"
+#include "models/workload/job/job.h"
 #include "models/workload/job/training.h"
-#include "models/workload/life/checkpoint.h"
+#include "models/workload/life/life.h"
 #include "sim/base/check.h"
 #include "sim/packet/packet.h"
 

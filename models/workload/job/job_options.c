@@ -1,9 +1,9 @@
 // Command-line options of a training job, from the table of its fields. Megatron-LM's long names are aliases.
-#include "models/workload/job/job_options.h"
+#include "models/workload/job/job.h"
 
 #include <string.h>
 
-#include "models/workload/model/hf_config.h"
+#include "models/workload/model/model.h"
 
 #define LARGEST_IMAGE 8192     // pixels a side
 #define LONGEST_SOUND 10000000 // samples

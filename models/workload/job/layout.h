@@ -2,8 +2,72 @@
 // a job is possible at all.
 #pragma once
 
-#include "models/workload/job/schedule.h"
 #include "models/workload/job/training.h"
+#include "sim/base/list.h"
+
+// ---- Pipeline schedules: which GPU holds which chunk of the model, and its order of passes of micro-batches through
+// its chunks. No costs: times and bytes follow from the order.
+
+typedef enum PassKind {
+    PASS_FORWARD,
+    PASS_BACKWARD,        // gradients of inputs and of weights
+    PASS_BACKWARD_INPUT,  // of inputs: the previous stage waits for it
+    PASS_BACKWARD_WEIGHT, // of weights: no pass depends on it
+    PASS_KINDS
+} PassKind;
+
+// One micro-batch through one chunk.
+typedef struct PipelinePass {
+    uint8_t kind;       // PassKind
+    bool overlaps_next; // its exchanges run while the pass that follows computes, and the other way round (DualPipe)
+    int16_t part;       // which of the GPU's chunks
+    int32_t micro_batch;
+} PipelinePass;
+
+typedef LIST_OF(PipelinePass) PassList;
+
+typedef struct Pipeline {
+    Schedule schedule;
+    int pp, vpp;       // stages; chunks of the model per stage
+    int micro_batches; // of a replica
+    int parts;         // chunks that a GPU holds
+    int chunks;        // of the model: parts x pp, or pp where each is held twice
+    int left_out;      // further micro-batches in the middle, where orders repeat (pipeline_shortened); 0 usual
+} Pipeline;
+
+// The job's schedule with derived values: one stage has no schedule, more than one chunk per stage is interleaved,
+// and a schedule that fixes the chunks per stage has its own number.
+Pipeline pipeline_of(Schedule schedule, int pp, int vpp, int micro_batches);
+// Adds problems, with remedies, if the schedule cannot order that many micro-batches on that many stages, or is
+// incompatible with the layout's vpp and zero; then false.
+bool pipeline_possible(const Pipeline *pipeline, const TrainingSpec *training, Problems *problems);
+
+// The chunk that is part `part` of a stage's GPUs, and the stage that the part's output goes to (-1: it is the last;
+// the stage itself: it stays).
+int pipeline_chunk(const Pipeline *pipeline, int stage, int part);
+int pipeline_next_stage(const Pipeline *pipeline, int stage, int part);
+int pipeline_previous_stage(const Pipeline *pipeline, int stage, int part); // -1: it is the first
+// The stage whose GPUs hold the same chunks: another where each chunk is held twice (DualPipe), else itself.
+int pipeline_twin_stage(const Pipeline *pipeline, int stage);
+int pipeline_copies(const Pipeline *pipeline); // of each chunk in a replica
+// Micro-batches that a part sees: first <= micro_batch < end.
+int pipeline_first_micro_batch(const Pipeline *pipeline, int part);
+int pipeline_end_micro_batch(const Pipeline *pipeline, int part);
+bool ends_lie_apart(const Pipeline *pipeline);             // first and last chunk on different GPUs
+bool pipeline_returns(const Pipeline *pipeline, int part); // its micro-batches go from later stages to earlier ones
+
+// The same with fewer micro-batches, enough to fill it, to come to do the same again and again, and to empty it; as it
+// is where there are few anyway, or where its order does not repeat in the middle alone.
+Pipeline pipeline_shortened(const Pipeline *pipeline);
+int pipeline_round(const Pipeline *pipeline); // micro-batches after which orders repeat in the middle
+
+PassList pipeline_order(Arena *arena, const Pipeline *pipeline, int stage);
+
+// The most that a stage's micro-batches keep at once: kept[part] from forward until backward, late[part] from the
+// backward of inputs until that of weights.
+double pipeline_peak(Arena *arena, const Pipeline *pipeline, int stage, const double *kept, const double *late);
+
+bool schedule_splits_backward(Schedule schedule); // inputs and weights apart
 
 // The layout and batch with every default resolved.
 typedef struct Resolved {

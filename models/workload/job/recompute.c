@@ -1,6 +1,6 @@
 // Activation recomputation: which parts of a layer, and which layers.
-#include "models/workload/job/recompute.h"
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/training.h"
 
 #include <string.h>
 

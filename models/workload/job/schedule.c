@@ -1,7 +1,7 @@
 // The table of pipeline schedules: each writes a stage's order of passes; GPipe to interleaved 1F1B after Narayanan
 // et al. 2021, zero bubble after Qi et al. 2023 and 2024, DualPipe after DeepSeek-V3 (2024) and its code.
-#include "models/workload/job/schedule.h"
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
+#include "models/workload/job/layout.h"
 
 #include "sim/base/check.h"
 

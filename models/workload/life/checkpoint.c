@@ -1,5 +1,5 @@
 // Checkpoint times from bytes and bandwidths, and three formulas.
-#include "models/workload/life/checkpoint.h"
+#include "models/workload/life/life.h"
 
 #include <math.h>
 

@@ -5,9 +5,76 @@
 #pragma once
 
 #include "models/hardware/hardware.h"
-#include "models/workload/life/checkpoint.h"
+#include "models/workload/model/model.h"
 #include "sim/base/statistics.h"
 #include "sim/clock.h"
+
+// ---- Checkpoints: the cost of one on real storage, and the optimal interval by theory.
+
+typedef enum CheckpointMode {
+    CHECKPOINT_SYNC,   // training waits until all is written
+    CHECKPOINT_ASYNC,  // training waits for a copy in host memory, which is written behind its back
+    CHECKPOINT_MEMORY, // the copy goes to a peer's memory, and to storage now and then
+    CHECKPOINT_MODE_COUNT
+} CheckpointMode;
+extern const char *const checkpoint_mode_names[CHECKPOINT_MODE_COUNT];
+
+// The user's settings of checkpoints.
+typedef struct CheckpointSpec {
+    CheckpointMode mode;
+    double every_s;             // 0: the best after Daly
+    const StorageType *storage; // NULL: the cluster's, or the default
+    int storage_units;          // of it; 0: as many as the cluster needs (hardware.h)
+} CheckpointSpec;
+
+typedef struct CheckpointPlan {
+    CheckpointMode mode;
+    double every_s;         // of training, from the end of one to the start of the next; 0 never
+    double storage_every_s; // MEMORY: at most so often to storage as well
+    double stall_s;         // training is stopped
+    double copy_s;          // MEMORY: after the stall, until a peer has it
+    double write_s;         // ASYNC, MEMORY: after the stall, until storage has it
+    double reload_s;        // from storage
+    double memory_reload_s; // MEMORY: from a peer
+} CheckpointPlan;
+
+// Bytes of a training state that goes on bit by bit: weights, fp32 master weights and what the optimizer keeps.
+double checkpoint_bytes(const Model *model, bool adam, bool mixed_precision);
+
+// Costs of a state of `bytes`, spread evenly over nodes of this type. Storage is shared by all nodes or in each; a
+// node's own link to it is a limit too. every_s and storage_every_s are left to the caller.
+CheckpointPlan checkpoint_plan(CheckpointMode mode, double bytes, int nodes, const NodeType *node, const Gpu *gpu,
+                               const StorageType *storage);
+
+// Best interval for a blocking checkpoint of `write_s` at a mean time between failures of `mtbf_s`, in training time.
+double young_interval(double write_s, double mtbf_s); // Young (1974)
+double daly_interval(double write_s, double mtbf_s);  // Daly (2006), higher order
+// Wall time of `work_s` with exponential failures, and restarts of restart_s that may fail, too (Daly, 2006).
+double daly_wall_time(double work_s, double every_s, double write_s, double restart_s, double mtbf_s);
+
+// ---- Storage that is too slow for the cluster.
+
+// Least share of the time lost to checkpoints and to work repeated after a failure: of blocking ones at their best
+// interval (Daly, 2006), 3/2 write / mtbf of asynchronous ones written as fast as storage allows (half a write and
+// the one before it are lost), 0 of those in a peer's memory.
+double checkpoint_least_loss(const CheckpointPlan *plan, double mtbf_s);
+
+#define CHECKPOINT_LOSS_MUCH 0.05 // of the time: above, storage is reported as too slow
+
+typedef struct StorageLack {
+    double write_s, loss;    // of a checkpoint, as it is
+    double bytes_per_second; // that storage takes now
+    double needed;           // bytes per second for a loss of CHECKPOINT_LOSS_MUCH; 0: nothing lacks
+    int units;               // of this storage, of which there are `has` now; 0: it is not shared
+    int has;
+    bool links_limit; // the nodes' own links to storage do not carry that much
+} StorageLack;
+
+// The shortfall of storage of `has` units for a state of `bytes` at this mean time between failures.
+StorageLack storage_lack(const CheckpointPlan *plan, double bytes, int nodes, const NodeType *node,
+                         const StorageType *unit, int has, double mtbf_s);
+// "Checkpoints take 14 min at 40 GB/s: …; 200 GB/s (4 units) would …"; NULL without a shortfall.
+const char *storage_lack_text(Arena *arena, const StorageLack *lack, const StorageType *unit);
 
 // Uses of the job's time. Training is net of work lost later.
 typedef enum LifeTime {
@@ -163,3 +230,68 @@ LifeSpec life_spec(Arena *arena, const FaultRates *rates, const NodeType *node, 
 // The user's own mean time between failures of a node, all causes: the mix stays, and no fleet differs from it.
 void life_set_node_mtbf(LifeSpec *spec, double node_mtbf_s);
 int life_usual_spares(int nodes); // 5 % of the nodes: field advice is 5 to 10 %
+
+// ---- Joint choice of spares, checkpoint interval and storage of a long job, by total cost and end date: spares and
+// storage are rented, and both bring the end nearer.
+
+typedef struct LifeWish {
+    LifeSpec spec; // failures and the length; spares and checkpoint are chosen
+    CheckpointMode mode;
+    double storage_every_s; // CHECKPOINT_MEMORY
+    double bytes;           // of a checkpoint
+    const NodeType *node;
+    const Gpu *gpu;
+    const StorageType *const *storages; // single units, to choose among
+    int storage_count;
+    // What is not open.
+    int storage_units; // 0: chosen
+    int spares;        // -1: chosen
+    double every_s;    // 0: chosen
+    // What it costs and by when.
+    double node_price;    // of a node for an hour, used or spare; above 0
+    double storage_price; // of a unit for an hour, in currency per USD of the catalogue's price
+    double by_s;          // the work's deadline in wall time; 0: none
+    double confidence;    // chance to keep the date that is enough
+    int runs;             // lives for each way in the answer
+    uint64_t seed;
+} LifeWish;
+
+// One way to run the job.
+typedef struct LifeWay {
+    int spares;
+    const StorageType *storage; // one unit
+    int units;
+    CheckpointPlan checkpoint;
+    double price_per_hour; // nodes, spares and storage
+    Summary goodput, days;
+    // Of the whole work, or of a day's worth of training where a calendar was given. The mean is what is chosen by.
+    double cost, cost_p5, cost_p50, cost_p95;
+    double by_chance; // share of lives that keep the date; NAN: there is none
+} LifeWay;
+
+// A way that differs from the best in one thing.
+typedef struct LifeOther {
+    const char *what; // "no spares", "half the interval"
+    LifeWay way;
+} LifeOther;
+
+typedef struct LifeChoice {
+    LifeWay best;
+    bool keeps_date; // with the confidence wished; true without a date
+    const LifeOther *others;
+    int other_count;
+    LifeWay twice;      // the best way where machines fail twice as often
+    LifeWay best_twice; // what would be best then
+    int tried;
+    bool stopped; // by the watch: the rest is of no use
+} LifeChoice;
+
+// The way of least mean cost among those that keep the date with the confidence wished; where none does, chance that
+// lacks is weighed against cost. Found by descent in one choice at a time from the usual one, under the same failures
+// for all ways; the best few are lived again in full. The same for the same wish and seed.
+LifeChoice life_choose(Arena *arena, const LifeWish *wish);
+// The same job lived in one given way: spares, units of a storage, and training between checkpoints.
+LifeWay life_way(Arena *arena, const LifeWish *wish, int spares, const StorageType *storage, int units, double every_s);
+
+// Scales all failures by a factor, but neither planned work nor machines taken back by a provider.
+void life_scale_failures(LifeSpec *spec, double factor);

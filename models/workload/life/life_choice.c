@@ -1,5 +1,5 @@
 // Coordinate descent over spares, storage and interval; common failures make few lives per candidate enough.
-#include "models/workload/life/life_choice.h"
+#include "models/workload/life/life.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
 // collective their members will call.
 #include "models/workload/lower/lower.h"
-#include "models/workload/job/job_fields.h"
+#include "models/workload/job/job.h"
 
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
 // A tensor-parallel group of 8 GPUs on one NVSwitch: of its links, the GPUs' own NVLinks, nobody else has any. Its
 // all-gather of 50 MB is 56 messages, which take 243 us on an empty network and all end then. A job with 16,512 of
 // them a GPU has 119 million such messages on 1,024 GPUs, and simulates 56.
-#include "models/workload/lower/lower_lone.h"
+#include "models/workload/lower/lower_internal.h"
 
 #include "sim/base/list.h"
 #include "sim/fold.h"

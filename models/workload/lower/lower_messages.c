@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/job_fields.h"
-#include "models/workload/lower/lower_lone.h"
+#include "models/workload/job/job.h"
+#include "models/workload/lower/lower_internal.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"
 #include "sim/system/watch.h"

@@ -1,6 +1,6 @@
 // The program of one pipeline stage: the cost of its blocks, the passes of the schedule (stage_pipeline.c), the end
 // of the step, and the loading of the next batch.
-#include "models/workload/job/recompute.h"
+#include "models/workload/job/training.h"
 #include "models/workload/lower/stage_internal.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/model/image_layers.h"
+#include "models/workload/model/model_internal.h"
 
 // ---- Plain convolutional networks, one layer after the other, with fully connected layers at the end: AlexNet
 // (Krizhevsky 2014, one tower; and as MXNet has it, with the widths of 2012) and VGG (Simonyan and Zisserman 2014),

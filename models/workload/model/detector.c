@@ -2,18 +2,7 @@
 // Faster and Mask R-CNN (Ren et al. 2015, He et al. 2017) on a ResNet with a feature pyramid (Lin et al. 2016), its
 // fourth stage (C4) or its dilated fifth (DC5), as in torchvision and Detectron2. Per-box work on one image
 // (matching, suppression, sampling) is counted as launches.
-#include "models/workload/model/image_layers.h"
-
-// Rows of the table of residual networks (classifiers.c).
-enum {
-    RESNET_34 = 1,
-    RESNET_50 = 2,
-    RESNET_101 = 3,
-    RESNEXT_50 = 8,
-    RESNEXT_101_32X4D = 9,
-    RESNEXT_101 = 10, // 32x8d
-    RESNEXT_101_64X4D = 17
-};
+#include "models/workload/model/model_internal.h"
 
 // ---- SSD300: the ResNet's first three stages, the third of them without its stride, then five that shrink.
 
@@ -189,9 +178,6 @@ static NetLayer *head_conv(ImageBuilder *builder, const char *name, int channels
 #define HEAD_DEPTH 4
 #define MATCHING_KERNELS 60 // of each image: overlaps with the true boxes, the best of them, regression targets
 
-static const int retina_backbones[] = {RESNET_50,         RESNEXT_50,  RESNET_101,
-                                       RESNEXT_101_32X4D, RESNEXT_101, RESNEXT_101_64X4D};
-
 // Of the focal loss made of operators (fvcore and torchvision, sigmoid_focal_loss): probabilities, targets, their
 // complements, the true class's probability, its power, the entropy, the weights and the product of these.
 #define FOCAL_TENSORS 9
@@ -204,9 +190,9 @@ static void retina_head(ImageBuilder *builder, Feature level, int channels, bool
 
 void build_retinanet(ImageBuilder *builder, int variant, int classes) {
     Feature stages[4], levels[RETINA_LEVELS];
-    double long_side = retina_backbones[variant] == RESNEXT_50 ? 1 : LONG_SIDE; // MLPerf's images are squares
+    double long_side = variant == RESNEXT_50 ? 1 : LONG_SIDE; // MLPerf's images are squares
     builder->regions = long_side;
-    int count = add_backbone(builder, retina_backbones[variant], stages);
+    int count = add_backbone(builder, variant, stages);
     add_pyramid(builder, stages, 1, count, levels);
     look_back(builder, levels[2]);
     for (int i = 3; i < RETINA_LEVELS; i++) {
@@ -247,77 +233,6 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
 #define ALIGN_FORWARD 5.0    // four samples of four pixels each, mostly in the L2
 #define ALIGN_BACKWARD 8.0   // added atomically
 
-typedef enum Neck { NECK_PYRAMID, NECK_C4, NECK_DC5 } Neck;
-typedef enum Head {
-    HEAD_PROPOSALS = 1,
-    HEAD_BOXES = 2,
-    HEAD_MASKS = 4,
-    HEAD_JOINTS = 8,
-    HEAD_STUFF = 16,
-    HEAD_CASCADE = 32, // of boxes
-    HEAD_NORMS = 64,   // and in the backbone; boxes then begin with four convolutions
-    HEAD_DEFORMS = 128 // the backbone's 3x3 convolutions since the second stage
-} Head;
-
-typedef struct Rcnn {
-    int resnet;
-    Neck neck;
-    unsigned heads; // bits of Head
-} Rcnn;
-
-#define FASTER (HEAD_PROPOSALS | HEAD_BOXES)
-#define MASKED (FASTER | HEAD_MASKS)
-// In the order of the rows of image_models.c (Detectron2's MODEL_ZOO.md).
-static const Rcnn rcnns[] = {
-    {RESNET_50, NECK_PYRAMID, FASTER},
-    {RESNET_50, NECK_PYRAMID, MASKED},
-    {RESNET_101, NECK_PYRAMID, FASTER},
-    {RESNEXT_101, NECK_PYRAMID, FASTER},
-    {RESNET_50, NECK_C4, FASTER},
-    {RESNET_101, NECK_C4, FASTER},
-    {RESNET_50, NECK_DC5, FASTER},
-    {RESNET_101, NECK_DC5, FASTER},
-    {RESNET_101, NECK_PYRAMID, MASKED},
-    {RESNEXT_101, NECK_PYRAMID, MASKED},
-    {RESNET_50, NECK_C4, MASKED},
-    {RESNET_101, NECK_C4, MASKED},
-    {RESNET_50, NECK_DC5, MASKED},
-    {RESNET_101, NECK_DC5, MASKED},
-    {RESNET_50, NECK_PYRAMID, HEAD_PROPOSALS},
-    {RESNET_50, NECK_C4, HEAD_PROPOSALS},
-    {RESNET_50, NECK_PYRAMID, HEAD_BOXES},
-    {RESNET_50, NECK_PYRAMID, FASTER | HEAD_JOINTS},
-    {RESNET_101, NECK_PYRAMID, FASTER | HEAD_JOINTS},
-    {RESNEXT_101, NECK_PYRAMID, FASTER | HEAD_JOINTS},
-    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_STUFF},
-    {RESNET_101, NECK_PYRAMID, MASKED | HEAD_STUFF},
-    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_CASCADE},
-    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_NORMS},
-    {RESNET_50, NECK_PYRAMID, MASKED | HEAD_DEFORMS},
-    // Detectron's and mmdetection's MODEL_ZOO.md.
-    {RESNET_101, NECK_PYRAMID, HEAD_PROPOSALS},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, HEAD_PROPOSALS},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, HEAD_PROPOSALS},
-    {RESNEXT_101, NECK_PYRAMID, HEAD_PROPOSALS},
-    {RESNET_101, NECK_PYRAMID, HEAD_BOXES},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, HEAD_BOXES},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, HEAD_BOXES},
-    {RESNEXT_101, NECK_PYRAMID, HEAD_BOXES},
-    {RESNET_50, NECK_C4, HEAD_BOXES},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, FASTER},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, MASKED},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, MASKED},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER | HEAD_JOINTS},
-    {RESNET_50, NECK_PYRAMID, FASTER | HEAD_CASCADE},
-    {RESNET_101, NECK_PYRAMID, FASTER | HEAD_CASCADE},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, FASTER | HEAD_CASCADE},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, FASTER | HEAD_CASCADE},
-    {RESNET_101, NECK_PYRAMID, MASKED | HEAD_CASCADE},
-    {RESNEXT_101_32X4D, NECK_PYRAMID, MASKED | HEAD_CASCADE},
-    {RESNEXT_101_64X4D, NECK_PYRAMID, MASKED | HEAD_CASCADE},
-};
-
 // What proposals and boxes look at: the pyramid's levels, or one.
 typedef struct Levels {
     Feature items[RETINA_LEVELS];
@@ -348,8 +263,8 @@ static void box_outputs(ImageBuilder *builder, int in, int classes, int boxes) {
     image_linear(builder, "boxes", in, BOX_NUMBERS * boxes);
 }
 
-static void add_boxes(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
-    bool norms = net->heads & HEAD_NORMS, cascade = net->heads & HEAD_CASCADE;
+static void add_boxes(ImageBuilder *builder, int net, int channels, int classes) {
+    bool norms = net & HEAD_NORMS, cascade = net & HEAD_CASCADE;
     align_regions(builder, REGIONS, BOX_SIDE, channels);
     for (int i = 0; i < HEAD_DEPTH && norms; i++) image_conv(builder, "box_conv", WIDTH, 3, 1);
     image_linear(builder, "fc6", builder->channels * BOX_SIDE * BOX_SIDE, BOX_WIDTH);
@@ -358,10 +273,10 @@ static void add_boxes(ImageBuilder *builder, const Rcnn *net, int channels, int 
 }
 
 // Of C4: the ResNet's last stage on each region, then the mean over its places.
-static void add_boxes_by_stage(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
+static void add_boxes_by_stage(ImageBuilder *builder, int net, int channels, int classes) {
     align_regions(builder, REGIONS, MASK_SIDE, channels);
     builder->fixed_norms = true;
-    resnet_stage(builder, net->resnet, 3, 2);
+    resnet_stage(builder, net & RESNET_ROW, 3, 2);
     builder->fixed_norms = false;
     Feature last = feature_now(builder);
     image_next_block(builder);
@@ -374,10 +289,10 @@ static void mask_outputs(ImageBuilder *builder, int classes) {
     image_conv_plain(builder, "mask_classes", classes, 1, 1);
 }
 
-static void add_masks(ImageBuilder *builder, const Rcnn *net, int channels, int classes) {
+static void add_masks(ImageBuilder *builder, int net, int channels, int classes) {
     align_regions(builder, MASK_REGIONS, MASK_SIDE, channels);
     for (int i = 0; i < HEAD_DEPTH; i++) {
-        if (net->heads & HEAD_NORMS)
+        if (net & HEAD_NORMS)
             image_conv(builder, "mask", WIDTH, 3, 1);
         else
             head_conv(builder, "mask", WIDTH, 3, true, false);
@@ -411,14 +326,14 @@ static void add_stuff(ImageBuilder *builder, const Levels *levels) {
     image_passes(builder, "loss", STUFF_CLASSES, LOSS_FORWARD, LOSS_BACKWARD, LOSS_KERNELS, LOSS_KERNELS);
 }
 
-static Levels levels_of(ImageBuilder *builder, const Rcnn *net) {
+static Levels levels_of(ImageBuilder *builder, int net) {
     Feature stages[4];
-    bool norms = net->heads & HEAD_NORMS;
+    bool norms = net & HEAD_NORMS;
     Levels levels = {.count = 1};
-    builder->deformable = net->heads & HEAD_DEFORMS;
-    int count = add_stages(builder, net->resnet, net->neck == NECK_C4 ? 3 : 4, net->neck == NECK_DC5, norms, stages);
+    builder->deformable = net & HEAD_DEFORMS;
+    int count = add_stages(builder, net & RESNET_ROW, net & NECK_C4 ? 3 : 4, net & NECK_DC5, norms, stages);
     builder->deformable = false;
-    if (net->neck != NECK_PYRAMID) {
+    if (net & (NECK_C4 | NECK_DC5)) {
         levels.items[0] = stages[count - 1];
         return levels;
     }
@@ -428,24 +343,23 @@ static Levels levels_of(ImageBuilder *builder, const Rcnn *net) {
     return levels;
 }
 
-void build_rcnn(ImageBuilder *builder, int variant, int classes) {
-    const Rcnn *net = &rcnns[variant];
+void build_rcnn(ImageBuilder *builder, int net, int classes) {
     builder->regions = LONG_SIDE;
     Levels levels = levels_of(builder, net);
     int channels = levels.items[0].channels;
-    if (net->heads & HEAD_STUFF) add_stuff(builder, &levels);
-    if (net->heads & HEAD_PROPOSALS) add_proposals(builder, &levels);
+    if (net & HEAD_STUFF) add_stuff(builder, &levels);
+    if (net & HEAD_PROPOSALS) add_proposals(builder, &levels);
     int proposed = builder->layers.count - 1;
     builder->layers.items[proposed].kernels_per_image = PROPOSAL_KERNELS;
-    for (int times = 0; times < (net->heads & HEAD_CASCADE ? CASCADE : 1) && net->heads & HEAD_BOXES; times++)
-        (net->neck == NECK_C4 ? add_boxes_by_stage : add_boxes)(builder, net, channels, classes);
-    if (net->heads & HEAD_MASKS && net->neck == NECK_C4) {
+    for (int times = 0; times < (net & HEAD_CASCADE ? CASCADE : 1) && net & HEAD_BOXES; times++)
+        (net & NECK_C4 ? add_boxes_by_stage : add_boxes)(builder, net, channels, classes);
+    if (net & HEAD_MASKS && net & NECK_C4) {
         builder->regions = MASK_REGIONS; // pooled from the last stage's output
         mask_outputs(builder, classes);
-    } else if (net->heads & HEAD_MASKS) {
+    } else if (net & HEAD_MASKS) {
         add_masks(builder, net, channels, classes);
     }
-    if (net->heads & HEAD_JOINTS) add_joints(builder, channels);
+    if (net & HEAD_JOINTS) add_joints(builder, channels);
 }
 
 // ---- DETR (Carion et al. 2020): a ResNet's last stage as the tokens of an encoder, and a decoder whose hundred

@@ -1,6 +1,6 @@
 // One row per model_type: the names of its keys and its class's defaults (huggingface/transformers,
 // src/transformers/models/*/configuration_*.py).
-#include "models/workload/model/hf_config.h"
+#include "models/workload/model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,4 @@
 // A list of layers under construction.
-#include "models/workload/model/image_layers.h"
 
 #include "models/workload/model/model_internal.h"
 #include "sim/base/list.h"

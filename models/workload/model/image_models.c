@@ -1,7 +1,7 @@
 // The library's image networks by name, with their usual training image size.
+#include <fnmatch.h>
 #include <string.h>
 
-#include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
 #include "sim/base/check.h"
 
@@ -101,62 +101,62 @@ static const ImageModel models[] = {
     {"ssd300-resnet-50", "ssd", "Liu et al. 2015; NVIDIA DeepLearningExamples", 300, 264, build_ssd, 1},
     {"ssd300-vgg-16", "ssd", "Liu et al. 2015; torchvision", 300, 264, build_ssd_vgg, 0},
     {"ssd512-vgg-16", "ssd", "Liu et al. 2015; mmdetection", 512, 448, build_ssd_vgg, 1},
-    {"retinanet-resnet-50", "retinanet", "Lin et al. 2017; torchvision", 800, 64, build_retinanet, 0},
-    {"retinanet-resnext-50-32x4d", "retinanet", "Lin et al. 2017; MLPerf Training 2.0", 800, 64, build_retinanet, 1},
-    {"retinanet-resnet-101", "retinanet", "Lin et al. 2017; Detectron2", 800, 64, build_retinanet, 2},
-    {"retinanet-resnext-101-32x4d", "retinanet", MMDETECTION, 800, 64, build_retinanet, 3},
-    {"retinanet-resnext-101-32x8d", "retinanet", DETECTRON, 800, 64, build_retinanet, 4},
-    {"retinanet-resnext-101-64x4d", "retinanet", DETECTRON, 800, 64, build_retinanet, 5},
+    {"retinanet-resnet-50", "retinanet", "Lin et al. 2017; torchvision", 800, 64, build_retinanet, RESNET_50},
+    {"retinanet-resnext-50-32x4d", "retinanet", "Lin et al. 2017; MLPerf Training 2.0", 800, 64, build_retinanet, RESNEXT_50},
+    {"retinanet-resnet-101", "retinanet", "Lin et al. 2017; Detectron2", 800, 64, build_retinanet, RESNET_101},
+    {"retinanet-resnext-101-32x4d", "retinanet", MMDETECTION, 800, 64, build_retinanet, RESNEXT_101_32X4D},
+    {"retinanet-resnext-101-32x8d", "retinanet", DETECTRON, 800, 64, build_retinanet, RESNEXT_101},
+    {"retinanet-resnext-101-64x4d", "retinanet", DETECTRON, 800, 64, build_retinanet, RESNEXT_101_64X4D},
     {"detr-resnet-50", "detr", "Carion et al. 2020", 800, 64, build_detr, 0},
-    {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_rcnn, 0},
-    {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_rcnn, 1},
-    {"faster-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 2},
-    {"faster-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 3},
-    {"faster-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 4},
-    {"faster-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, 5},
-    {"faster-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 6},
-    {"faster-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 7},
-    {"mask-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 8},
-    {"mask-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 9},
-    {"mask-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 10},
-    {"mask-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, 11},
-    {"mask-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 12},
-    {"mask-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, 13},
-    {"mask-rcnn-resnet-50-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 1},
-    {"mask-rcnn-resnet-101-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 8},
-    {"mask-rcnn-resnext-101-32x8d-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, 9},
-    {"rpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 14},
-    {"rpn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, 15},
-    {"fast-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 16},
-    {"keypoint-rcnn-resnet-50", "rcnn", ZOO "; torchvision", 800, 64, build_rcnn, 17},
-    {"keypoint-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 18},
-    {"keypoint-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, 19},
-    {"panoptic-fpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 20},
-    {"panoptic-fpn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, 21},
-    {"cascade-mask-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, 22},
-    {"mask-rcnn-resnet-50-norms", "rcnn", ZOO ", GN or SyncBN", 800, 64, build_rcnn, 23},
-    {"mask-rcnn-resnet-50-deformable", "rcnn", ZOO, 800, 64, build_rcnn, 24},
-    {"rpn-resnet-101", "rcnn", DETECTRON, 800, 64, build_rcnn, 25},
-    {"rpn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 26},
-    {"rpn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, 27},
-    {"rpn-resnext-101-32x8d", "rcnn", DETECTRON, 800, 64, build_rcnn, 28},
-    {"fast-rcnn-resnet-101", "rcnn", DETECTRON, 800, 64, build_rcnn, 29},
-    {"fast-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 30},
-    {"fast-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, 31},
-    {"fast-rcnn-resnext-101-32x8d", "rcnn", DETECTRON, 800, 64, build_rcnn, 32},
-    {"fast-rcnn-resnet-50-c4", "rcnn", DETECTRON, 800, 64, build_rcnn, 33},
-    {"faster-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 34},
-    {"faster-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, 35},
-    {"mask-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 36},
-    {"mask-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, 37},
-    {"keypoint-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, 38},
-    {"cascade-rcnn-resnet-50", "rcnn", MMDETECTION, 800, 64, build_rcnn, 39},
-    {"cascade-rcnn-resnet-101", "rcnn", MMDETECTION, 800, 64, build_rcnn, 40},
-    {"cascade-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 41},
-    {"cascade-rcnn-resnext-101-64x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 42},
-    {"cascade-mask-rcnn-resnet-101", "rcnn", MMDETECTION, 800, 64, build_rcnn, 43},
-    {"cascade-mask-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 44},
-    {"cascade-mask-rcnn-resnext-101-64x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, 45},
+    {"faster-rcnn-resnet-50", "rcnn", "Ren et al. 2015; torchvision", 800, 64, build_rcnn, RESNET_50 | FASTER},
+    {"mask-rcnn-resnet-50", "rcnn", "He et al. 2017; torchvision", 800, 64, build_rcnn, RESNET_50 | MASKED},
+    {"faster-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | FASTER},
+    {"faster-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, RESNEXT_101 | FASTER},
+    {"faster-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | NECK_C4 | FASTER},
+    {"faster-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | NECK_C4 | FASTER},
+    {"faster-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | NECK_DC5 | FASTER},
+    {"faster-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | NECK_DC5 | FASTER},
+    {"mask-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | MASKED},
+    {"mask-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, RESNEXT_101 | MASKED},
+    {"mask-rcnn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | NECK_C4 | MASKED},
+    {"mask-rcnn-resnet-101-c4", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | NECK_C4 | MASKED},
+    {"mask-rcnn-resnet-50-dc5", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | NECK_DC5 | MASKED},
+    {"mask-rcnn-resnet-101-dc5", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | NECK_DC5 | MASKED},
+    {"mask-rcnn-resnet-50-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, RESNET_50 | MASKED},
+    {"mask-rcnn-resnet-101-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, RESNET_101 | MASKED},
+    {"mask-rcnn-resnext-101-32x8d-lvis", "rcnn", ZOO ", LVIS 0.5", 800, 64, build_rcnn, RESNEXT_101 | MASKED},
+    {"rpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | HEAD_PROPOSALS},
+    {"rpn-resnet-50-c4", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | NECK_C4 | HEAD_PROPOSALS},
+    {"fast-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | HEAD_BOXES},
+    {"keypoint-rcnn-resnet-50", "rcnn", ZOO "; torchvision", 800, 64, build_rcnn, RESNET_50 | FASTER | HEAD_JOINTS},
+    {"keypoint-rcnn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | FASTER | HEAD_JOINTS},
+    {"keypoint-rcnn-resnext-101-32x8d", "rcnn", ZOO, 800, 64, build_rcnn, RESNEXT_101 | FASTER | HEAD_JOINTS},
+    {"panoptic-fpn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | MASKED | HEAD_STUFF},
+    {"panoptic-fpn-resnet-101", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_101 | MASKED | HEAD_STUFF},
+    {"cascade-mask-rcnn-resnet-50", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | MASKED | HEAD_CASCADE},
+    {"mask-rcnn-resnet-50-norms", "rcnn", ZOO ", GN or SyncBN", 800, 64, build_rcnn, RESNET_50 | MASKED | HEAD_NORMS},
+    {"mask-rcnn-resnet-50-deformable", "rcnn", ZOO, 800, 64, build_rcnn, RESNET_50 | MASKED | HEAD_DEFORMS},
+    {"rpn-resnet-101", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNET_101 | HEAD_PROPOSALS},
+    {"rpn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | HEAD_PROPOSALS},
+    {"rpn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101_64X4D | HEAD_PROPOSALS},
+    {"rpn-resnext-101-32x8d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101 | HEAD_PROPOSALS},
+    {"fast-rcnn-resnet-101", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNET_101 | HEAD_BOXES},
+    {"fast-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | HEAD_BOXES},
+    {"fast-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101_64X4D | HEAD_BOXES},
+    {"fast-rcnn-resnext-101-32x8d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101 | HEAD_BOXES},
+    {"fast-rcnn-resnet-50-c4", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNET_50 | NECK_C4 | HEAD_BOXES},
+    {"faster-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | FASTER},
+    {"faster-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101_64X4D | FASTER},
+    {"mask-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | MASKED},
+    {"mask-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101_64X4D | MASKED},
+    {"keypoint-rcnn-resnext-101-64x4d", "rcnn", DETECTRON, 800, 64, build_rcnn, RESNEXT_101_64X4D | FASTER | HEAD_JOINTS},
+    {"cascade-rcnn-resnet-50", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNET_50 | FASTER | HEAD_CASCADE},
+    {"cascade-rcnn-resnet-101", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNET_101 | FASTER | HEAD_CASCADE},
+    {"cascade-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | FASTER | HEAD_CASCADE},
+    {"cascade-rcnn-resnext-101-64x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_64X4D | FASTER | HEAD_CASCADE},
+    {"cascade-mask-rcnn-resnet-101", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNET_101 | MASKED | HEAD_CASCADE},
+    {"cascade-mask-rcnn-resnext-101-32x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_32X4D | MASKED | HEAD_CASCADE},
+    {"cascade-mask-rcnn-resnext-101-64x4d", "rcnn", MMDETECTION, 800, 64, build_rcnn, RESNEXT_101_64X4D | MASKED | HEAD_CASCADE},
     {"stable-diffusion-1.5", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 0},
     {"stable-diffusion-2", "diffusion", "Rombach et al. 2022", 512, 64, build_diffusion, 1},
     {"clip-vit-base-patch32", "clip", "Radford et al. 2021", 224, 32, build_clip, 0},
@@ -171,71 +171,53 @@ static const ImageModel models[] = {
 };
 // clang-format on
 const int image_model_count = (int)(sizeof models / sizeof *models);
-#define USUAL_CLASSES 1000
 #define COLOURS 3
 #define SUBWORDS 32320 // 32,317 padded to a multiple of eight
 #define LETTERS 29     // of English, with apostrophe, space and blank
 
-// Those that are not for photographs of ImageNet's classes.
-typedef struct Unusual {
-    const char *name;
-    int classes, dimensions; // 0: 2
-} Unusual;
-static const Unusual unusual[] = {
-    {"deeplabv3-resnet-50", 21, 0},
-    {"deeplabv3-resnet-101", 21, 0},
-    {"pspnet-resnet-50", 19, 0},
-    {"pspnet-resnet-101", 19, 0},
+// Classes and dimensions (0: 2) by name (fnmatch), the first that fits. Detectron2's models know COCO's 80 classes and
+// the background, persons only, or LVIS's classes.
+typedef struct Kind {
+    const char *names;
+    int classes, dimensions;
+} Kind;
+static const Kind kinds[] = {
+    {"deeplabv3-*", 21, 0},
+    {"pspnet-*", 19, 0},
     {"unet", 2, 0},
-    {"unet-industrial", 1, 0},
-    {"unet-industrial-wide", 1, 0},
+    {"unet-industrial*", 1, 0},
     {"unet-3d", 4, 3},
     {"nnunet-2d-320x256", 2, 0},
-    {"nnunet-2d-512x512", 3, 0},
-    {"nnunet-2d-320x320", 3, 0},
+    {"nnunet-2d-*", 3, 0},
     {"nnunet-3d-80x192x160", 2, 3},
-    {"nnunet-3d-128x128x128", 3, 3},
-    {"nnunet-3d-20x320x256", 3, 3},
+    {"nnunet-3d-*", 3, 3},
     {"v-net", 2, 3},
-    {"ssd300-resnet-34", 81, 0},
-    {"ssd300-resnet-50", 81, 0},
-    {"ssd300-vgg-16", 81, 0},
-    {"ssd512-vgg-16", 81, 0},
+    {"ssd*", 81, 0},
     {"retinanet-resnet-50", 91, 0},
     {"retinanet-resnext-50-32x4d", 264, 0},
-    {"retinanet-resnet-101", 80, 0},
-    {"retinanet-resnext-101-32x4d", 80, 0},
-    {"retinanet-resnext-101-32x8d", 80, 0},
-    {"retinanet-resnext-101-64x4d", 80, 0},
-    {"detr-resnet-50", 91, 0},
+    {"retinanet-*", 80, 0},
+    {"detr-*", 91, 0},
     {"faster-rcnn-resnet-50", 91, 0},
     {"mask-rcnn-resnet-50", 91, 0},
-    {"stable-diffusion-1.5", 1, 0},
-    {"stable-diffusion-2", 1, 0},
-    {"clip-vit-base-patch32", 1, 0},
-    {"clip-vit-base-patch16", 1, 0},
-    {"clip-vit-large-patch14", 1, 0},
-    {"waveglow", 1, 1},
-    {"waveglow-256", 1, 1},
-    {"jasper-10x5", LETTERS, 1},
-    {"quartznet-15x5", LETTERS, 1},
-    {"tacotron-2", 1, 1},
-    {"gnmt-v2", SUBWORDS, 1},
+    {"*-lvis", 1231, 0},
+    {"keypoint-*", 2, 0},
+    {"*rcnn-*", 81, 0},
+    {"rpn-*", 81, 0},
+    {"panoptic-*", 81, 0},
+    {"stable-diffusion-*", 1, 0},
+    {"clip-*", 1, 0},
+    {"waveglow*", 1, 1},
+    {"jasper-*", LETTERS, 1},
+    {"quartznet-*", LETTERS, 1},
+    {"tacotron-*", 1, 1},
+    {"gnmt-*", SUBWORDS, 1},
+    {"*", 1000, 0}, // ImageNet's
 };
 
-// Class counts of Detectron2's models: COCO's 80 and the background, persons only, LVIS.
-#define THINGS 81
-#define PEOPLE 2
-#define LVIS_THINGS 1231
-
-static Unusual unusual_of(const char *name) {
-    for (size_t i = 0; i < sizeof unusual / sizeof *unusual; i++)
-        if (strcmp(unusual[i].name, name) == 0) return unusual[i];
-    bool detector = strstr(name, "rcnn") || strstr(name, "rpn-") || strstr(name, "panoptic");
-    if (strstr(name, "lvis")) return (Unusual){name, LVIS_THINGS, 0};
-    if (strstr(name, "keypoint")) return (Unusual){name, PEOPLE, 0};
-    if (detector) return (Unusual){name, THINGS, 0};
-    return (Unusual){.name = name, .classes = USUAL_CLASSES};
+static const Kind *kind_of(const char *name) {
+    const Kind *kind = kinds;
+    while (fnmatch(kind->names, name, 0) != 0) kind++;
+    return kind;
 }
 
 const char *image_model_name(int index) {
@@ -253,10 +235,10 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
     CHECK(index >= 0 && index < image_model_count);
     const ImageModel *row = &models[index];
     if (!image_size) image_size = row->image_size;
-    Unusual kind = unusual_of(row->name);
-    if (!classes) classes = kind.classes;
+    const Kind *kind = kind_of(row->name);
+    if (!classes) classes = kind->classes;
     ImageBuilder builder = image_builder(arena, image_size);
-    builder.dimensions = kind.dimensions;
+    builder.dimensions = kind->dimensions;
     row->build(&builder, row->variant, classes);
 
     Model *model = ARENA_NEW(arena, Model);
@@ -268,7 +250,7 @@ const Model *image_model(Arena *arena, int index, int image_size, int classes) {
         .block_count = builder.block + 1,
         .image_size = image_size,
         .classes = classes,
-        .dimensions = kind.dimensions,
+        .dimensions = kind->dimensions,
         .of_words = row->build == build_gnmt,
         .net_layers = builder.layers.items,
         .net_layer_count = builder.layers.count,

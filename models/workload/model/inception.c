@@ -1,57 +1,19 @@
 // Inception-v3 (Szegedy et al. 2015) without its auxiliary head, Inception-v4 (2016), and Xception (Chollet 2016):
 // parallel branches, and convolutions of one row or one column.
-#include "models/workload/model/image_layers.h"
+#include <stdio.h>
+#include <string.h>
+
+#include "models/workload/model/model_internal.h"
 
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
-// What every branch of a module begins with, and the channels that have come out of its branches.
-typedef struct Module {
-    ImageBuilder *builder;
-    Feature in;
-    int out_channels;
-} Module;
+// ---- Modules: branches that begin at the same place and are put side by side. A word is a convolution by channels,
+// height and width of its kernel, "64@1x7" or "64" for 1x1; with "/2" it halves the image and with "!" it keeps its
+// stride, both without padding, 3x3. "pool" is followed by others, "pool/2" halves. "256&" are two convolutions of one
+// row and one column on the same input.
 
-static Module begin_module(ImageBuilder *builder) {
-    image_next_block(builder);
-    return (Module){builder, feature_now(builder), 0};
-}
-
-static void begin_branch(Module *module) { look_back(module->builder, module->in); }
-
-static void end_branch(Module *module) { module->out_channels += module->builder->channels; }
-
-static void end_module(Module *module) { image_concatenated(module->builder, module->out_channels); }
-
-static void conv_wide(Module *module, int channels, int high, int wide) {
-    image_conv(module->builder, "conv", channels, high, 1)->conv.kernel_wide = wide;
-}
-
-typedef struct Step { // channels 0: the end of the branch
-    int channels, high, wide;
-} Step;
-#define MOST_STEPS 5
-
-static void branch(Module *module, const Step *steps) {
-    begin_branch(module);
-    for (int i = 0; i < MOST_STEPS && steps[i].channels; i++)
-        conv_wide(module, steps[i].channels, steps[i].high, steps[i].wide);
-    end_branch(module);
-}
-
-// The last convolution of the branch halves the image, without padding.
-static void shrinking_branch(Module *module, const Step *steps, int last_channels) {
-    begin_branch(module);
-    for (int i = 0; i < MOST_STEPS && steps[i].channels; i++)
-        conv_wide(module, steps[i].channels, steps[i].high, steps[i].wide);
-    image_conv_valid(module->builder, "conv", last_channels, 3, 2);
-    end_branch(module);
-}
-
-static void pooled_branch(Module *module, int channels) {
-    begin_branch(module);
-    image_elements(module->builder, "pool", 3, 1);
-    conv_wide(module, channels, 1, 1);
-    end_branch(module);
+static void conv_wide(ImageBuilder *builder, int channels, int high, int wide) {
+    image_conv(builder, "conv", channels, high, 1)->conv.kernel_wide = wide;
 }
 
 static void shrink_by_pool(ImageBuilder *builder) {
@@ -60,67 +22,65 @@ static void shrink_by_pool(ImageBuilder *builder) {
     builder->size = out;
 }
 
-static void shrinking_pool(Module *module) {
-    begin_branch(module);
-    shrink_by_pool(module->builder);
-    end_branch(module);
+static void forked(ImageBuilder *builder, int channels) {
+    int from = builder->channels;
+    conv_wide(builder, channels, 1, 3);
+    builder->channels = from;
+    conv_wide(builder, channels, 3, 1);
+    builder->channels = 2 * channels;
 }
 
-// Two branches that share their first steps.
-static void forked_branch(Module *module, const Step *shared, int channels) {
-    begin_branch(module);
-    for (int i = 0; i < MOST_STEPS && shared[i].channels; i++)
-        conv_wide(module, shared[i].channels, shared[i].high, shared[i].wide);
-    int from = module->builder->channels;
-    conv_wide(module, channels, 1, 3);
-    module->builder->channels = from;
-    conv_wide(module, channels, 3, 1);
-    module->out_channels += 2 * channels;
+static void step(ImageBuilder *builder, const char *word) {
+    int channels = 0, high = 1, wide = 1;
+    sscanf(word, "%d@%dx%d", &channels, &high, &wide);
+    char mark = word[strcspn(word, "/!& ,")];
+    if (channels == 0 && mark == '/')
+        shrink_by_pool(builder);
+    else if (channels == 0)
+        image_elements(builder, "pool", 3, 1);
+    else if (mark == '&')
+        forked(builder, channels);
+    else if (mark == '/' || mark == '!')
+        image_conv_valid(builder, "conv", channels, 3, mark == '/' ? 2 : 1);
+    else
+        conv_wide(builder, channels, high, wide);
 }
 
-// ---- Version 3.
-
-static void module_35(ImageBuilder *builder, int pool_channels) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{64, 1, 1}});
-    branch(&m, (Step[MOST_STEPS]){{48, 1, 1}, {64, 5, 5}});
-    branch(&m, (Step[MOST_STEPS]){{64, 1, 1}, {96, 3, 3}, {96, 3, 3}});
-    pooled_branch(&m, pool_channels);
-    end_module(&m);
+// Branches are separated by commas.
+static void module(ImageBuilder *builder, const char *branches) {
+    image_next_block(builder);
+    Feature in = feature_now(builder);
+    int channels = 0;
+    for (const char *at = branches; *at; at += strspn(at, ", ")) {
+        step(builder, at);
+        at += strcspn(at, " ,");
+        if (*at == ' ') continue;
+        channels += builder->channels;
+        if (*at) look_back(builder, in);
+    }
+    image_concatenated(builder, channels);
 }
 
-static void module_17(ImageBuilder *builder, int c) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{192, 1, 1}});
-    branch(&m, (Step[MOST_STEPS]){{c, 1, 1}, {c, 1, 7}, {192, 7, 1}});
-    branch(&m, (Step[MOST_STEPS]){{c, 1, 1}, {c, 7, 1}, {c, 1, 7}, {c, 7, 1}, {192, 1, 7}});
-    pooled_branch(&m, 192);
-    end_module(&m);
-}
+// So many of each, one after the other.
+typedef struct Modules {
+    int times;
+    const char *branches;
+} Modules;
 
-static void module_8(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{320, 1, 1}});
-    forked_branch(&m, (Step[MOST_STEPS]){{384, 1, 1}}, 384);
-    forked_branch(&m, (Step[MOST_STEPS]){{448, 1, 1}, {384, 3, 3}}, 384);
-    pooled_branch(&m, 192);
-    end_module(&m);
-}
+static const Modules modules_v3[] = {
+    {1, "64, 48 64@5x5, 64 96@3x3 96@3x3, pool 32"},
+    {2, "64, 48 64@5x5, 64 96@3x3 96@3x3, pool 64"},
+    {1, "384/2, 64 96@3x3 96/2, pool/2"},
+    {1, "192, 128 128@1x7 192@7x1, 128 128@7x1 128@1x7 128@7x1 192@1x7, pool 192"},
+    {2, "192, 160 160@1x7 192@7x1, 160 160@7x1 160@1x7 160@7x1 192@1x7, pool 192"},
+    {1, "192, 192 192@1x7 192@7x1, 192 192@7x1 192@1x7 192@7x1 192@1x7, pool 192"},
+    {1, "192 320/2, 192 192@1x7 192@7x1 192/2, pool/2"},
+    {2, "320, 384 384&, 448 384@3x3 384&, pool 192"},
+};
 
-static void shrink_35_v3(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{0}}, 384);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{64, 1, 1}, {96, 3, 3}}, 96);
-    shrinking_pool(&m);
-    end_module(&m);
-}
-
-static void shrink_17_v3(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{192, 1, 1}}, 320);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{192, 1, 1}, {192, 1, 7}, {192, 7, 1}}, 192);
-    shrinking_pool(&m);
-    end_module(&m);
+static void lay_modules(ImageBuilder *builder, const Modules *modules, int count) {
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < modules[i].times; k++) module(builder, modules[i].branches);
 }
 
 void build_inception_v3(ImageBuilder *builder, int variant, int classes) {
@@ -132,87 +92,27 @@ void build_inception_v3(ImageBuilder *builder, int variant, int classes) {
     image_conv_valid(builder, "conv4", 80, 1, 1);
     image_conv_valid(builder, "conv5", 192, 3, 1);
     shrink_by_pool(builder);
-    static const int pools[] = {32, 64, 64}, widths[] = {128, 160, 160, 192};
-    for (int i = 0; i < COUNT_OF(pools); i++) module_35(builder, pools[i]);
-    shrink_35_v3(builder);
-    for (int i = 0; i < COUNT_OF(widths); i++) module_17(builder, widths[i]);
-    shrink_17_v3(builder);
-    module_8(builder);
-    module_8(builder);
+    lay_modules(builder, modules_v3, COUNT_OF(modules_v3));
     image_classifier(builder, classes);
 }
 
-// ---- Version 4.
-
-static void stem_v4(ImageBuilder *builder) {
-    image_conv_valid(builder, "conv1", 32, 3, 2);
-    image_conv_valid(builder, "conv2", 32, 3, 1);
-    image_conv(builder, "conv3", 64, 3, 1);
-    Module m = begin_module(builder);
-    shrinking_pool(&m);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{0}}, 96);
-    end_module(&m);
-    m = begin_module(builder);
-    begin_branch(&m);
-    conv_wide(&m, 64, 1, 1);
-    image_conv_valid(builder, "conv", 96, 3, 1);
-    end_branch(&m);
-    begin_branch(&m);
-    conv_wide(&m, 64, 1, 1);
-    conv_wide(&m, 64, 1, 7);
-    conv_wide(&m, 64, 7, 1);
-    image_conv_valid(builder, "conv", 96, 3, 1);
-    end_branch(&m);
-    end_module(&m);
-    m = begin_module(builder);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{0}}, 192);
-    shrinking_pool(&m);
-    end_module(&m);
-}
-
-static void module_35_v4(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{96, 1, 1}});
-    branch(&m, (Step[MOST_STEPS]){{64, 1, 1}, {96, 3, 3}});
-    branch(&m, (Step[MOST_STEPS]){{64, 1, 1}, {96, 3, 3}, {96, 3, 3}});
-    pooled_branch(&m, 96);
-    end_module(&m);
-}
-
-static void module_17_v4(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{384, 1, 1}});
-    branch(&m, (Step[MOST_STEPS]){{192, 1, 1}, {224, 1, 7}, {256, 7, 1}});
-    branch(&m, (Step[MOST_STEPS]){{192, 1, 1}, {192, 7, 1}, {224, 1, 7}, {224, 7, 1}, {256, 1, 7}});
-    pooled_branch(&m, 128);
-    end_module(&m);
-}
-
-static void module_8_v4(ImageBuilder *builder) {
-    Module m = begin_module(builder);
-    branch(&m, (Step[MOST_STEPS]){{256, 1, 1}});
-    forked_branch(&m, (Step[MOST_STEPS]){{384, 1, 1}}, 256);
-    forked_branch(&m, (Step[MOST_STEPS]){{384, 1, 1}, {448, 3, 1}, {512, 1, 3}}, 256);
-    pooled_branch(&m, 256);
-    end_module(&m);
-}
+static const Modules modules_v4[] = {
+    {1, "pool/2, 96/2"},
+    {1, "64 96!, 64 64@1x7 64@7x1 96!"},
+    {1, "192/2, pool/2"},
+    {4, "96, 64 96@3x3, 64 96@3x3 96@3x3, pool 96"},
+    {1, "384/2, 192 224@3x3 256/2, pool/2"},
+    {7, "384, 192 224@1x7 256@7x1, 192 192@7x1 224@1x7 224@7x1 256@1x7, pool 128"},
+    {1, "192 192/2, 256 256@1x7 320@7x1 320/2, pool/2"},
+    {3, "256, 384 256&, 384 448@3x1 512@1x3 256&, pool 256"},
+};
 
 void build_inception_v4(ImageBuilder *builder, int variant, int classes) {
     (void)variant;
-    stem_v4(builder);
-    for (int i = 0; i < 4; i++) module_35_v4(builder);
-    Module m = begin_module(builder);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{0}}, 384);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{192, 1, 1}, {224, 3, 3}}, 256);
-    shrinking_pool(&m);
-    end_module(&m);
-    for (int i = 0; i < 7; i++) module_17_v4(builder);
-    m = begin_module(builder);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{192, 1, 1}}, 192);
-    shrinking_branch(&m, (Step[MOST_STEPS]){{256, 1, 1}, {256, 1, 7}, {320, 7, 1}}, 320);
-    shrinking_pool(&m);
-    end_module(&m);
-    for (int i = 0; i < 3; i++) module_8_v4(builder);
+    image_conv_valid(builder, "conv1", 32, 3, 2);
+    image_conv_valid(builder, "conv2", 32, 3, 1);
+    image_conv(builder, "conv3", 64, 3, 1);
+    lay_modules(builder, modules_v4, COUNT_OF(modules_v4));
     image_classifier(builder, classes);
 }
 

@@ -2,12 +2,16 @@
 #include "models/workload/model/model.h"
 
 #include <ctype.h>
+#include <fnmatch.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
+#include "models/workload/model/operators.h"
 #include "sim/base/check.h"
+#include "sim/system/file.h"
 
 #define NAMES_ROOM 512
 #define NAME_ROOM 200
@@ -109,11 +113,8 @@ static const Alias aliases[] = {
 const char *const *model_names(int *count) {
     static const char *names[NAMES_ROOM];
     int n = 0;
-    CHECK(transformer_count + expert_model_count + encoder_decoder_count + image_model_count +
-              vision_transformer_count <
-          NAMES_ROOM);
+    CHECK(transformer_count + encoder_decoder_count + image_model_count + vision_transformer_count < NAMES_ROOM);
     for (int i = 0; i < transformer_count; i++) names[n++] = transformer_name(i);
-    for (int i = 0; i < expert_model_count; i++) names[n++] = expert_model_name(i);
     for (int i = 0; i < encoder_decoder_count; i++) names[n++] = encoder_decoder_name(i);
     for (int i = 0; i < image_model_count; i++) names[n++] = image_model_name(i);
     for (int i = 0; i < vision_transformer_count; i++) names[n++] = vision_transformer_name(i);
@@ -170,16 +171,14 @@ static bool hint_models(const char *name, const char *const *names, int count, P
     return problem_hint_near(problems, name, candidates, n);
 }
 
-const Model *library_model(Arena *arena, const char *name) {
+// by name or alias; NULL: none
+static const Model *library_model(Arena *arena, const char *name) {
     const char *full = full_name(name);
     if (!full) return NULL;
     if (image_model_index(full) >= 0) return image_model(arena, image_model_index(full), 0, 0);
     if (vision_transformer_index(full) >= 0) return vision_transformer(arena, vision_transformer_index(full), 0, 0);
     for (int i = 0; i < transformer_count; i++)
         if (strcmp(full, transformer_name(i)) == 0) return transformer_named(arena, i);
-
-    for (int i = 0; i < expert_model_count; i++)
-        if (strcmp(full, expert_model_name(i)) == 0) return expert_model(arena, i);
     for (int i = 0; i < encoder_decoder_count; i++)
         if (strcmp(full, encoder_decoder_name(i)) == 0) return encoder_decoder(arena, i);
 
@@ -307,7 +306,7 @@ double model_flops_per_sample(const Model *model, int seq_len) {
 // used.
 
 typedef struct TrainedLength {
-    const char *name; // of the library; with "*" at its end all that begin so
+    const char *name; // of the library (fnmatch)
     int tokens;
     const char *source;
 } TrainedLength;
@@ -339,18 +338,160 @@ static const TrainedLength lengths[] = {
 };
 // clang-format on
 
-static bool is_of(const char *name, const char *row) {
-    size_t length = strlen(row);
-    return row[length - 1] == '*' ? strncmp(name, row, length - 1) == 0 : strcmp(name, row) == 0;
-}
-
 int usual_tokens(const Model *model, const char **source) {
     *source = "the model's longest";
     bool published = model->source && strcmp(model->source, "as given") != 0;
     for (size_t i = 0; published && i < sizeof lengths / sizeof *lengths; i++) {
-        if (!is_of(model->name, lengths[i].name) || lengths[i].tokens >= model->max_positions) continue;
+        if (fnmatch(lengths[i].name, model->name, 0) != 0 || lengths[i].tokens >= model->max_positions) continue;
         *source = lengths[i].source;
         return lengths[i].tokens;
     }
     return model->max_positions;
+}
+
+// ---- Names that models are published under, on a hub or in a library's configurations: what of them is in the library
+// here.
+
+// As the library would write it: "llama3_1_8b" and "llama31_8b" are llama3.1-8b.
+static const Model *spelt_like(Arena *arena, const char *name) {
+    const Model *model = library_model(arena, name);
+    for (const char *at = name; *at && !model; at++) {
+        const char *next = at + (at[1] == '_' || at[1] == '-' ? 2 : 1);
+        if (!isdigit((unsigned char)at[0]) || !isdigit((unsigned char)*next)) continue;
+        model = library_model(arena, arena_printf(arena, "%.*s.%s", (int)(at + 1 - name), name, next));
+    }
+    return model;
+}
+
+double billions_said(const char *name) {
+    for (const char *at = name; *at; at++) {
+        if (!isdigit((unsigned char)*at) || (at > name && (isalnum((unsigned char)at[-1]) || at[-1] == '.'))) continue;
+        char *end;
+        double number = strtod(at, &end);
+        if ((*end == 'b' || *end == 'B') && !isalnum((unsigned char)end[1])) return number;
+        at = end - 1;
+    }
+    return 0;
+}
+
+// "gpt-neox-3.6b" is not the library's gpt-neox of 20 billions. Names of experts' models say those that a token meets.
+static bool is_as_large(const Model *model, const char *said) {
+    double billions = billions_said(said);
+    return billions <= 0 || model->experts.count > 0 || fabs(log(model_parameters(model) / (1e9 * billions))) < log(2);
+}
+
+// "meta-llama/Meta-Llama-3-8B-Instruct": without its owner, and without what stands before or behind the name.
+const Model *model_published(Arena *arena, const char *said) {
+    static const char *const endings[] = {".nemo", ".gguf", ".safetensors", ".pt", ".pth", ".bin", ".git"};
+    const char *slash = strrchr(said, '/');
+    const char *begin = slash && slash[1] ? slash + 1 : said;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (file_ends_in(begin, endings[i]))
+            begin = arena_printf(arena, "%.*s", (int)(strlen(begin) - strlen(endings[i])), begin);
+    for (int front = 0; front < 3 && *begin; front++) {
+        char *name = arena_printf(arena, "%.100s", begin);
+        while (*name) {
+            const Model *model = spelt_like(arena, name);
+            if (model && (billions_said(name) > 0 || is_as_large(model, said))) return model;
+            char *cut = strrchr(name, '-');
+            char *underline = strrchr(name, '_');
+            if (!cut || (underline && underline > cut)) cut = underline;
+            if (!cut) break;
+            *cut = '\0';
+            if (!strpbrk(name, "0123456789-")) break;
+        }
+        begin += strcspn(begin, "-_");
+        begin += *begin != '\0';
+    }
+    return NULL;
+}
+
+// ---- Kind-dependent properties of models, a row for each kind. No other file depends on the kind, except those that
+// build and price operators.
+
+static const struct {
+    const char *name, *samples;
+    const char *first, *layer, *last; // blocks; no first: all are layers
+    bool tokens, convolves, parts, bare_ends;
+    MakeOperators *operators;
+} kinds[] = {
+    [MODEL_TRANSFORMER] = {"transformer", "sequences", "embedding", "layer", "head", .tokens = true, .parts = true,
+                           .bare_ends = true, .operators = transformer_operators},
+    [MODEL_CNN] = {"cnn", "images", "stem", "block", "classifier", .convolves = true, .operators = image_operators},
+    [MODEL_MLP] = {"mlp", "samples", NULL, "linear", NULL, .operators = image_operators},
+    [MODEL_OPERATORS] = {"operators", "sequences", NULL, NULL, NULL, .operators = written_operators},
+};
+
+const char *model_kind_name(const Model *model) { return kinds[model->kind].name; }
+
+const char *sample_name(const Model *model) {
+    if (model->written && !model->written->tokens) return "samples";
+    return model->dimensions == 1 ? "samples" : kinds[model->kind].samples; // sounds, sentences
+}
+
+bool counts_tokens(const Model *model) { return model->written ? model->written->tokens : kinds[model->kind].tokens; }
+
+bool convolves(const Model *model) { return kinds[model->kind].convolves; }
+
+bool takes_images(const Model *model) { return convolves(model) || model->patch > 0; }
+
+bool names_parts(const Model *model) { return kinds[model->kind].parts; }
+
+// ---- Blocks.
+
+int first_layer(const Model *model) {
+    return (model->written ? model->written->ends : kinds[model->kind].first != NULL) ? 1 : 0;
+}
+
+int layers_to_spread(const Model *model) { return model->block_count - 2 * first_layer(model); }
+
+bool ends_stand_alone(const Model *model) { return kinds[model->kind].bare_ends; }
+
+bool splits_products(const Model *model) { return model->written ? model->written->splits : model->heads > 0; }
+
+// The block as it is called, with its number where there are several of it.
+static const char *written_block_name(Arena *arena, const Model *model, int block) {
+    const WrittenBlock *here = written_block(model, block);
+    int number = 1;
+    if (here->times == 1) return here->name;
+    while (number <= block && written_block(model, block - number) == here) number++;
+    return arena_printf(arena, "%s %d", here->name, number);
+}
+
+const char *block_name(Arena *arena, const Model *model, int block) {
+    CHECK(block >= 0 && block < model->block_count);
+    int first = first_layer(model);
+    if (model->written) return written_block_name(arena, model, block);
+    if (first && block == 0) return kinds[model->kind].first;
+    if (first && block == model->block_count - 1) return kinds[model->kind].last;
+    return arena_printf(arena, "%s %d", kinds[model->kind].layer, block - first + 1);
+}
+
+void block_operators(const Model *model, int block, const Portion *portion, OperatorList *operators) {
+    CHECK(block >= 0 && block < model->block_count);
+    operators->count = 0;
+    kinds[model->kind].operators(model, block, portion, operators);
+}
+
+// ---- Samples.
+
+#define FLOAT_BYTES 4.0
+#define TOKEN_BYTES 8.0 // ids are of 64 bits
+
+double sample_bytes(const Model *model, double seq_len) {
+    if (takes_images(model)) return sample_values(model) * FLOAT_BYTES;
+    if (counts_tokens(model)) return seq_len * TOKEN_BYTES;
+    return (model->written ? written_in(model->written->blocks[0].operators) : model->widths[0]) * FLOAT_BYTES;
+}
+
+static double written_answer(const Model *model) {
+    const WrittenBlock *last = &model->written->blocks[model->written->count - 1];
+    return written_out(&last->operators[last->count - 1]);
+}
+
+double answer_bytes(const Model *model, double seq_len, double element) {
+    if (takes_images(model)) return model->classes * FLOAT_BYTES;
+    if (model->written) return seq_len * written_answer(model) * element;
+    if (counts_tokens(model)) return seq_len * model->vocab * element;
+    return model->widths[model->width_count - 1] * FLOAT_BYTES;
 }

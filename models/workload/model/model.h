@@ -6,6 +6,7 @@
 
 #include "sim/base/arena.h"
 #include "sim/base/problem.h"
+#include "sim/data/json.h"
 
 typedef enum ModelKind { MODEL_TRANSFORMER, MODEL_CNN, MODEL_MLP, MODEL_OPERATORS } ModelKind;
 
@@ -120,18 +121,18 @@ typedef struct Model {
     // MLP: widths[0] inputs … widths[width_count-1] outputs
     const int *widths;
     int width_count;
-    const struct WrittenModel *written; // of operators (written.h); NULL: of the shapes above
+    const struct WrittenModel *written; // of operators (operators.h); NULL: of the shapes above
 } Model;
 
-// The built-in library: transformers (transformer.c), mixtures of experts (library_experts.c), image networks
-// (image_models.c, vision_transformer.c), mlp-mnist. Known by name or alias.
+// The built-in library: transformers (transformer.c), image networks (image_models.c), mlp-mnist. Known by name or
+// alias.
 const char *const *model_names(int *count);
 // Also by the name on a hub, with its owner ("meta-llama/Llama-3.1-8B"). NULL after "no model is called …" with
 // did-you-mean. Image size and sequence length are set by the training.
 const Model *find_model(Arena *arena, const char *name, Where where, Problems *problems);
 
 // Of a published name: "Meta-Llama-3-8B-Instruct" without what stands before or behind the library's name, of the size
-// that it says; what is trained on from another model has the other's shape (model_published.c). NULL: none.
+// that it says; what is trained on from another model has the other's shape. NULL: none.
 const Model *model_published(Arena *arena, const char *said);
 double billions_said(const char *name); // of parameters: 8 of "granite-3.0-8b-base"; 0: it does not say
 
@@ -164,7 +165,7 @@ const Model *model_resized(Arena *arena, const Model *model, int image_size, int
 // the source of the number (model.c).
 int usual_tokens(const Model *model, const char **source);
 
-// What its kind decides (model_kinds.c).
+// What its kind decides.
 const char *model_kind_name(const Model *model); // "transformer", …
 const char *sample_name(const Model *model);     // of many: "sequences", "images", "samples"
 bool counts_tokens(const Model *model);          // samples are sequences of tokens, of the job's length
@@ -197,3 +198,12 @@ double block_parameters(const Model *model, int block);
 double model_flops_per_sample(const Model *model, int seq_len);
 double model_forward_flops_per_sample(const Model *model, int seq_len);
 double block_forward_flops(const Model *model, int block, double seq_len);
+
+// ---- Models from the config.json of the Hugging Face hub (hf_config.c).
+
+// A key that is absent or null has the value of that model_type's class. as: read it as this model_type, or NULL for
+// the file's own. NULL after problems, which name the key.
+const Model *hf_model_read_file(Arena *arena, const char *path, const char *as, Problems *problems);
+// Of a path that a scenario names, at `where`.
+const Model *hf_model_read_gated(Arena *arena, const ReadGate *gate, const char *path, Where where, Problems *problems);
+const Model *hf_model_from_json(Arena *arena, const Json *json, const char *as, Problems *problems);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "models/workload/model/image_layers.h"
 #include "models/workload/model/model_internal.h"
 
 const char *const operator_kind_names[OPERATOR_KIND_COUNT] = {

@@ -5,7 +5,6 @@
 
 #include "models/workload/model/model_internal.h"
 #include "models/workload/model/operators.h"
-#include "models/workload/model/written.h"
 
 static double norm_parameters(const Model *model) { return model->rms_norm ? model->hidden : 2.0 * model->hidden; }
 

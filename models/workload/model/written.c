@@ -1,6 +1,6 @@
 // A user-defined model: validation, and its blocks as lists of operators. Whether an operator's input matches the
 // previous output is not checked: queries, keys and values, gates and sums read earlier outputs.
-#include "models/workload/model/written.h"
+#include "models/workload/model/operators.h"
 
 #include "models/workload/model/model_internal.h"
 

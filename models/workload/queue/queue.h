@@ -1,11 +1,17 @@
-// Slowdown of a job by its placement: the step of a training job, simulated on the nodes and leaf switches it was
-// given, with the part of the uplinks that its neighbours leave, over its step on adjacent nodes. Each placement is
-// simulated once.
+// A cluster shared by many jobs: how placement slows a job, the simulation, where its jobs come from, and what is left
+// of repetitions once it is steady.
 #pragma once
+
+#include <stdbool.h>
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/training.h"
 #include "models/workload/life/life.h"
+#include "sim/system/gate.h"
+
+// ---- Slowdown of a job by its placement: the step of a training job, simulated on the nodes and leaf switches it was
+// given, with the part of the uplinks that its neighbours leave, over its step on adjacent nodes. Each placement is
+// simulated once.
 
 typedef struct QueueNetwork QueueNetwork;
 
@@ -224,3 +230,208 @@ typedef struct QueueMeasures {
 
 QueueMeasures queue_measure(Arena *arena, const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run);
 double jain_index(const double *values, int count); // 1 all equal, 1/count one has all
+
+// ---- Sources of a shared cluster's jobs: drawn from published mixes or the user's own, or read from a trace.
+
+// ---- How long jobs run.
+typedef enum DurationKind {
+    DURATION_FIXED,
+    DURATION_EXPONENTIAL,
+    DURATION_LOGNORMAL,
+    DURATION_LOG_UNIFORM, // two ranges in which the logarithm is even (Gavel)
+    DURATION_KIND_COUNT
+} DurationKind;
+
+typedef struct Durations {
+    DurationKind kind;
+    double mean_s;             // FIXED, EXPONENTIAL
+    double median_s, sigma;    // LOGNORMAL, before it is cut
+    double from_s[2], to_s[2]; // LOG_UNIFORM
+    double first_share;        // LOG_UNIFORM: of the first range
+    double least_s, most_s;    // cut to these; 0 not
+} Durations;
+
+double durations_mean(const Durations *durations); // seconds, the cut counted in
+// "exponential:1h", "fixed:30min", "lognormal:MEDIAN:MEAN". False after a problem.
+bool durations_from_text(const char *text, Where where, Durations *durations, Problems *problems);
+
+// ---- How many GPUs they ask for.
+typedef struct SizeShare {
+    int gpus;
+    double share;
+} SizeShare;
+#define MOST_SIZES 32
+
+typedef struct Sizes {
+    SizeShare items[MOST_SIZES]; // shares sum to 1
+    int count;
+} Sizes;
+
+double sizes_mean(const Sizes *sizes);
+// "1:0.7,2:0.2,8:0.1": shares of any sum. False after a problem.
+bool sizes_from_text(const char *text, Where where, Sizes *sizes, Problems *problems);
+
+// ---- Published mixes, as rows.
+typedef struct QueueMix {
+    const char *name, *title;
+    const char *source;
+    double published_mean_gpus, published_mean_s, published_median_s; // 0: not published
+    double one_gpu_share;
+    int most_gpus;
+    const SizeShare *sizes; // instead of the three above it, ending in a row of 0; or NULL
+    Durations durations;    // median_s and sigma follow from the published median and mean where they are 0
+    const char *assumed;    // unpublished assumptions, as a sentence
+} QueueMix;
+
+extern const QueueMix queue_mixes[];
+extern const int queue_mix_count;
+extern const char *const queue_mix_names[];
+const QueueMix *find_queue_mix(const char *name, Where where, Problems *problems); // NULL after a problem
+Sizes mix_sizes(const QueueMix *mix);
+Durations mix_durations(const QueueMix *mix);
+
+// ---- Drawing.
+typedef struct QueueDemand {
+    Sizes sizes;
+    Durations durations;
+    int jobs;
+    double per_second;     // arrivals, mean
+    double burstiness;     // squared coefficient of variation of the time between arrivals; 1 Poisson, 0 even
+    int users;             // the k-th most active submits ~ 1/k of the jobs
+    double urgent_share;   // of jobs with priority 1, the others have 0
+    double estimate_error; // a user's estimate is the truth times 1 to 1 + this, even (Mu'alem and Feitelson, 2001)
+    uint64_t seed;
+} QueueDemand;
+
+// GPUs that the demand keeps busy, mean.
+double demand_gpus(const QueueDemand *demand);
+const QueueJobs *queue_draw(Arena *arena, const QueueDemand *demand);
+
+// ---- Traces: a CSV whose columns are found by name; see docs/queue.md.
+typedef struct QueueTrace {
+    const QueueJobs *jobs;
+    int without_gpus, never_ran; // rows left out
+    double span_s;
+    bool has_estimates;
+    int steps;             // rows of Slurm's steps, which repeat their jobs
+    int shares;            // jobs on a part of a GPU
+    const double *waits_s; // [row] that were measured; NAN not known
+    bool has_waits;
+} QueueTrace;
+
+const QueueTrace *queue_read_trace(Arena *arena, const char *path, Problems *problems); // NULL after problems
+// Of a path that a scenario names, at `where`.
+const QueueTrace *queue_read_gated_trace(Arena *arena, const ReadGate *gate, const char *path, Where where,
+                                         Problems *problems);
+const QueueTrace *queue_trace_from_text(Arena *arena, const char *name, const char *text, Problems *problems);
+// "2020-04-01 00:02:39", with T, fractions and +08:00 or Z: seconds since 1970. False: it is no such time.
+bool trace_time(const char *text, double *seconds);
+
+// The same trace as it might have been: each day is one of its days, drawn, and of at least two weeks a day of the same
+// weekday (a block bootstrap: Kuensch, 1989). The jobs themselves when they span less than two days.
+const QueueJobs *queue_bootstrap(Arena *arena, const QueueJobs *jobs, uint64_t seed);
+int queue_trace_days(const QueueJobs *jobs); // begun
+
+// Jobs in any order, as jobs by arrival from 0 on.
+const QueueJobs *queue_jobs_sorted(Arena *arena, QueueJob *jobs, int count, int users, const char *const *user_names);
+
+// ---- Parsers of Slurm's accounting output (sacct --parsable2): trackable resources, durations, job steps.
+// https://slurm.schedmd.com/sacct.html, https://slurm.schedmd.com/tres.html
+
+// GPUs of "billing=64,cpu=64,gres/gpu=8,mem=512G,node=1"; if only types are listed, their sum: "gres/gpu:h100=8". A
+// MIG device, "gres/gpu:2g.20gb=1", is that many sevenths of a GPU. 0: none. False: a number cannot be read.
+bool slurm_gpus(const char *tres, double *gpus);
+// "1-02:03:04", "02:03:04", "03:04", "90": days, hours, minutes, seconds; one number alone is minutes, as in Slurm.
+bool slurm_seconds(const char *text, double *seconds);
+
+// ---- Whether a run of a shared cluster is long enough: end of its warm-up, precision of its figures, and significance
+// of differences between policies.
+
+// ---- The beginning.
+
+typedef struct WarmUp {
+    int cut;      // jobs that come first and find an emptier cluster than those after them
+    bool settled; // the cut lies in the first half of the jobs
+} WarmUp;
+
+// MSER-5 (White, 1997; White, Cobb and Spratt, 2000): of all cuts into the first half, the one after which the mean is
+// known best, in batches of five. Fewer than 10 batches: nothing is cut, and nothing has settled.
+WarmUp queue_warm_up(const double *series, int count);
+// Adds to series[i] the GPUs that jobs in the cluster or its queue ask for when job i comes. Over several runs this is
+// Welch's mean of the beginning.
+void queue_add_demand(const QueueJobs *jobs, const QueueRun *run, double *series);
+
+// ---- Figures and how well they are known.
+
+typedef enum QueueFigure {
+    QUEUE_WAIT_MEAN, // seconds
+    QUEUE_WAIT_P50,
+    QUEUE_WAIT_P95,
+    QUEUE_IN_USE,   // share
+    QUEUE_FAIRNESS, // Jain's index
+    QUEUE_FIGURE_COUNT
+} QueueFigure;
+
+typedef struct QueueSample { // of one run, or of one batch of its jobs
+    double figures[QUEUE_FIGURE_COUNT];
+} QueueSample;
+
+QueueSample queue_sample(const QueueRun *run, const QueueMeasures *measures);
+
+#define QUEUE_BATCHES 20
+#define QUEUE_LEAST_BATCH 10 // jobs; smaller ones are meaningless
+// The jobs that count in QUEUE_BATCHES parts of equal number, by arrival (Law and Kelton's batch means); 0 when there
+// are too few. The run must have kept its history.
+int queue_batches(const QueueSpec *spec, const QueueJobs *jobs, const QueueRun *run,
+                  QueueSample samples[QUEUE_BATCHES]);
+
+typedef struct QueueInterval {
+    double mean, half; // of 90 %; NAN with fewer than two samples
+} QueueInterval;
+
+// Student's interval. Consecutive samples are correlated by their first autocorrelation r, if above 0: the variance
+// of their mean is (1 + r) / (1 - r) times that of independent ones.
+QueueInterval queue_interval(const QueueSample *samples, int count, QueueFigure figure, bool in_a_row);
+// Of a - b, sample by sample: both had the same jobs (common random numbers).
+QueueInterval queue_difference(const QueueSample *a, const QueueSample *b, int count, QueueFigure figure,
+                               bool in_a_row);
+
+double student_90(int degrees); // half-width of a 90 % interval in standard errors
+
+// ---- More work than the cluster can do.
+
+// Work that comes per time over what all GPUs can do, from the first arrival to the last.
+double queue_offered_load(const QueueSpec *spec, const QueueJobs *jobs);
+
+// ---- Number of nodes that a queue needs: the least at which jobs wait no longer than wanted.
+
+typedef struct QueueGoal {
+    double quantile; // of the waiting times; below 0: their mean
+    double wait_s;
+    double chance; // of a run to meet it; 0: QUEUE_USUAL_CHANCE
+    int most_nodes;
+    bool cuts_beginning; // of each size by MSER-5, where that is more than the spec's warm-up
+} QueueGoal;
+
+#define QUEUE_USUAL_CHANCE 0.9
+
+typedef struct QueueTry { // one number of nodes under all seeds
+    int nodes;
+    double wait_s;        // the goal's figure, mean over seeds
+    double low_s, high_s; // 90 % interval of that mean (Student); NAN with one seed
+    double utilisation;
+    double load;   // work that comes over what these nodes can do
+    double chance; // that a run meets the goal: (runs that do + 1/2) / (runs + 1), Jeffreys' estimate
+} QueueTry;
+
+typedef struct QueueSizing {
+    const QueueTry *tries; // by rising nodes
+    int try_count;
+    int nodes;        // least number whose mean meets the goal; 0: none up to most_nodes
+    int sure_nodes;   // least tried whose whole interval does; 0: none
+    int likely_nodes; // least tried whose chance is as large as asked; 0: none
+} QueueSizing;
+
+// jobs[s] are the jobs of seed s; every size meets the same ones.
+QueueSizing queue_find_size(Arena *arena, const QueueSpec *spec, const QueueJobs *const *jobs, int seeds,
+                            const QueueGoal *goal);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "sim/base/check.h"
 #include "sim/base/quantity.h"
 #include "sim/base/random.h"

@@ -1,4 +1,4 @@
-#include "models/workload/queue/queue_steady.h"
+#include "models/workload/queue/queue.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "models/workload/queue/queue_jobs.h"
+#include "models/workload/queue/queue.h"
 #include "sim/base/list.h"
 #include "sim/data/csv.h"
 

@@ -1,4 +1,4 @@
-#include "models/workload/step/step_load.h"
+#include "models/workload/step/simulate.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,10 +25,7 @@ struct StepLoadMaker {
     Arena *arena;
     LoadActor *actors;
     int actor_count;
-    struct {
-        LoadChange *items;
-        int count, room;
-    } changes;
+    LIST_OF(LoadChange) changes;
 };
 
 // ---- While it runs.

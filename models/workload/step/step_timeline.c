@@ -1,4 +1,4 @@
-#include "models/workload/step/step_timeline.h"
+#include "models/workload/step/simulate.h"
 
 #include <stdlib.h>
 
@@ -20,10 +20,7 @@ typedef struct Stage {
     OpenBar main;       // of its computation
     OpenBar *transfers; // [stream x cause]
     int transfer_count;
-    struct {
-        TimelineBar *items;
-        int count, room;
-    } bars; // their rows: 0 computation, 1 transfers
+    LIST_OF(TimelineBar) bars; // their rows: 0 computation, 1 transfers
 } Stage;
 
 struct StepTimeline {
@@ -167,10 +164,7 @@ static int by_row_and_lane(const void *a, const void *b) {
     return (one->end_s > other->end_s) - (one->end_s < other->end_s);
 }
 
-typedef struct Bars {
-    TimelineBar *items;
-    int count, room;
-} Bars;
+typedef LIST_OF(TimelineBar) Bars;
 
 // Its bars, from row `first` on.
 static void take_bars(StepTimeline *timeline, Stage *stage, int first, const int lane[static CAUSE_COUNT], int lanes,

@@ -41,10 +41,7 @@ typedef struct SideUse {
     double bytes;        // that it puts there each time
 } SideUse;
 
-typedef struct SideUses {
-    SideUse *items;
-    int count, room;
-} SideUses;
+typedef LIST_OF(SideUse) SideUses;
 
 struct StepTrace {
     Arena *arena;
@@ -86,12 +83,9 @@ void count_traffic(StepTrace *trace, const RunSpan *transfer);
 void count_power(StepTrace *trace, int process, const RunSpan *span);
 const SpanCounter *close_counters(StepTrace *trace, const RunResult *result, int *count);
 
-// ---- step_trace_loader.c: of ranks that read samples.
-#define LOADER_CURVES 3
-void count_loader(StepTrace *trace, int process, const RunSpan *span);
-int add_loader(StepTrace *trace, int process, SpanCounter *counters); // how many there are of it
+void count_loader(StepTrace *trace, int process, const RunSpan *span); // of ranks that read samples
 
-// ---- step_trace_curves.c
+// ---- step_trace_busy.c: curves
 #define USAGE_SLICES 512
 void open_sides(StepTrace *trace);
 void count_sides(StepTrace *trace, const RunSpan *transfer);
