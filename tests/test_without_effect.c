@@ -5,7 +5,7 @@
 
 #include "models/workload/job/job_fields.h"
 #include "models/workload/job/needs.h"
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "sim/base/arena.h"
 #include "tests/script.h"
 #include "tests/test.h"

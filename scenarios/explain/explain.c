@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 
 static const Cluster *cluster_of(Arena *arena, const StudySpec *study, Problems *problems) {
     return cluster_create(arena, study->catalogue, study->cluster, problems);

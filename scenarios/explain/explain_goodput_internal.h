@@ -3,7 +3,7 @@
 
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/questions/goodput.h"
-#include "scenarios/whatif/whatif_life.h"
+#include "scenarios/whatif/whatif.h"
 
 #define GOODPUT_MATTERS 0.0005 // of all time: smaller gains are reported as no help
 

@@ -3,8 +3,8 @@
 
 #include "models/hardware/hardware.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/study/job_life.h"
-#include "scenarios/whatif/whatif_life.h"
+#include "scenarios/study/study.h"
+#include "scenarios/whatif/whatif.h"
 #include "sim/system/watch.h"
 
 static bool more_spares(LifeNow *life) {

@@ -8,7 +8,7 @@
 #include "results/answer/record_answer.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/whatif/whatif_life.h"
+#include "scenarios/whatif/whatif.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/export/export_internal.h"
+#include "scenarios/export/export.h"
 #include "scenarios/import/import.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_recorder.h"
-#include "scenarios/program/program_graph.h"
-#include "scenarios/program/read_chakra.h"
+#include "scenarios/program/program.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 

@@ -6,7 +6,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/money/money.h"
-#include "scenarios/study/job_life.h"
+#include "scenarios/study/study.h"
 
 #define DAYS_PER_YEAR 365.0
 

@@ -10,7 +10,7 @@
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_space.h"
-#include "scenarios/study/job_life.h"
+#include "scenarios/study/study.h"
 
 // ---- What is kept low, of one step: seconds, or joules. On one cluster with one batch the quickest layout is also the
 // cheapest, and one that takes the least energy emits the least carbon.

@@ -1,7 +1,7 @@
 // Packet simulation of a collective for `lockstep collective --fidelity packet` or `all`, and its output.
 #pragma once
 
-#include "scenarios/packets/packets_collective.h"
+#include "scenarios/packets/packets.h"
 #include "scenarios/questions/collective_asked.h"
 
 typedef struct CollectiveSides { // of one size, seconds; NAN: there is none

@@ -10,7 +10,7 @@
 #include "scenarios/commands/command_run.h"
 #include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/packets/packets_study.h"
+#include "scenarios/packets/packets.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/lesson.h"
 #include "scenarios/queue/command_queue.h"

@@ -12,7 +12,6 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/step_range.h"
 #include "scenarios/fields/fields.h"
-#include "scenarios/study/study_point.h"
 #include "sim/base/digest.h"
 #include "sim/base/quantity.h"
 #include "sim/system/watch.h"

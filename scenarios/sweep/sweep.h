@@ -5,7 +5,7 @@
 #include "results/progress.h"
 #include "results/store/store.h"
 #include "scenarios/lua/scenario.h"
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "sim/system/wall.h"
 #include "sim/system/worker_pool.h"
 
