@@ -10,7 +10,6 @@
 #include "models/workload/job/layout.h"
 #include "models/workload/job/schedule.h"
 #include "models/workload/life/life.h"
-#include "scenarios/explain/command_explain.h"
 #include "scenarios/study/study.h"
 #include "sim/system/watch.h"
 #include "tests/child.h"

@@ -9,7 +9,7 @@
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
 #include "results/answer/frame.h"
-#include "scenarios/explain/step_question.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
 #include "sim/base/list.h"

@@ -421,7 +421,8 @@ static const ExportLauncher *launcher_called(const char *name) {
     return NULL;
 }
 
-const char *export_kinds_text(Arena *arena) {
+// software and launchers, as --export has them
+static const char *export_kinds_text(Arena *arena) {
     const char *text = "";
     for (int i = 0; i < export_target_count; i++)
         text = arena_printf(arena, "%s%s%s", text, i ? ", " : "", export_targets[i].name);
@@ -508,7 +509,8 @@ bool export_job(Arena *arena, const StudySpec *study, const Options *said, const
     return true;
 }
 
-bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems) {
+// Writes into a folder, which is created; never overwrites a file.
+static bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems) {
     int before = problems_added(problems);
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) problem_add(problems, (Where){folder, 0}, "%s", strerror(errno));
     for (int i = 0; i < files->count && problems_added(problems) == before; i++) {

@@ -8,8 +8,6 @@
 #include "sim/base/options.h"
 #include "sim/data/question.h"
 
-const char *export_kinds_text(Arena *arena); // software and launchers, as --export has them
-
 typedef struct ExportWord { // of import.h's words
     const char *key, *value;
 } ExportWord;
@@ -38,8 +36,6 @@ typedef struct ExportFiles {
 // options in `said`. False after problems.
 bool export_job(Arena *arena, const StudySpec *study, const Options *said, const char *kinds, ExportFiles *files,
                 Problems *problems);
-// Writes into a folder, which is created; never overwrites a file.
-bool export_write(Arena *arena, const char *folder, const ExportFiles *files, Problems *problems);
 
 #define EXPORT_OPTIONS                                                                                                 \
     {.name = "export",                                                                                                 \

@@ -1,6 +1,5 @@
 // Where an option stands, what stands behind it, and another value in its place: a literal, or where a variable stands
 // there the literal that is assigned to it. Options that only go with another come and go with it.
-#include "scenarios/import/change.h"
 
 #include <ctype.h>
 #include <math.h>

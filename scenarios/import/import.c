@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/workload/job/job_options.h"
-#include "scenarios/import/manifests.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"
 #include "sim/system/file.h"
@@ -182,7 +182,7 @@ static void read_parts(Reading *r, const char *shown, const Json *defaults, bool
     }
 }
 
-void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
+static void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
     const char *dot = strrchr(shown, '.'), *below = strstr(text, "@package _global_") ? NULL : r->below;
     const Json *defaults = NULL;

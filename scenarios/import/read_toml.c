@@ -2,7 +2,7 @@
 // four kinds, numbers, truths, dates as texts, arrays, inline tables. What is said goes straight to the flat list.
 #include <string.h>
 
-#include "scenarios/import/formats.h"
+#include "scenarios/import/said.h"
 
 enum { DEEPEST = 16 };
 

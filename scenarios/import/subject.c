@@ -12,8 +12,8 @@
 
 #include "models/workload/job/job_fields.h"
 #include "results/answer/as.h"
-#include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/text.h"
 #include "sim/data/answer.h"
 #include "sim/data/trainer_log.h"

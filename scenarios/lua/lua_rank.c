@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "scenarios/lua/lua_recorder.h"
+#include "scenarios/lua/lua_script.h"
 #include "sim/base/check.h"
 
 typedef struct Call { // one operation being read

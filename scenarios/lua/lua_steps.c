@@ -1,4 +1,4 @@
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/lua/scenario.h"
 
 #include <lauxlib.h>
 #include <math.h>

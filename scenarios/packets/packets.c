@@ -17,11 +17,12 @@ static const char *const rule_fields[] = {"transport",  "payload",   "routing", 
                                           "mark_to",    "mark_most", "pause",       "credits",     "queue",
                                           "hop_target", "fs_range",  "fs_min_cwnd", "fs_max_cwnd", "seed"};
 
-const Value *packets_value(const PacketsSaid *said, const char *field) {
+static const Value *packets_value(const PacketsSaid *said, const char *field) {
     return &said->values[field_index(OBJECT_PACKETS, field)];
 }
 
-Where packets_where(const PacketsSaid *said, const char *field) {
+// of a field that is left out: the whole
+static Where packets_where(const PacketsSaid *said, const char *field) {
     const Value *value = packets_value(said, field);
     return value->written ? value->where : said->where;
 }
@@ -31,7 +32,9 @@ static double number_or(const PacketsSaid *said, const char *field, double unsai
     return value->given ? value->number : unsaid;
 }
 
-PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
+// What is asked for of transports and switches. `by_fabric`: transport and routing that are left out are as the fabric
+// is used to.
+static PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric) {
     const Value *seed = packets_value(said, "seed"), *transport = packets_value(said, "transport"),
                 *routing = packets_value(said, "routing");
     PacketAsked asked = packets_unasked;
@@ -66,7 +69,8 @@ static void refuse_unused(const PacketsSaid *said, const char *field, const Pack
     problem_hint(problems, "leave it out, or choose another transport");
 }
 
-void packets_rules_check(const PacketsSaid *said, const PacketNetwork *network, Problems *problems) {
+// Of what does not fit to the transport, or to itself.
+static void packets_rules_check(const PacketsSaid *said, const PacketNetwork *network, Problems *problems) {
     const PacketTransport *usual = &packet_transports[network->transport.id].usual;
     const PacketSwitch *rules = &network->switches;
     refuse_unused(said, "window", network, usual->window_packets > 0, problems);

@@ -23,14 +23,6 @@ typedef struct PacketsSaid {
     Where where;
 } PacketsSaid;
 
-const Value *packets_value(const PacketsSaid *said, const char *field);
-Where packets_where(const PacketsSaid *said, const char *field); // of a field that is left out: the whole
-
-// What is asked for of transports and switches. `by_fabric`: transport and routing that are left out are as the fabric
-// is used to.
-PacketAsked packets_asked(const PacketsSaid *said, bool by_fabric);
-// Of what does not fit to the transport, or to itself.
-void packets_rules_check(const PacketsSaid *said, const PacketNetwork *network, Problems *problems);
 void packets_rules_caution(Answer *answer, const PacketNetwork *network); // of transport and routing that do not agree
 const char *packets_routing_name(const PacketNetwork *network);
 

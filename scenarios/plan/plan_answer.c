@@ -11,8 +11,7 @@
 #include "models/workload/money/money.h"
 #include "results/answer/record_answer.h"
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

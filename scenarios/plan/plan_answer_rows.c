@@ -5,8 +5,8 @@
 
 #include "models/workload/job/schedule.h"
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

@@ -10,7 +10,6 @@
 #include "models/workload/cluster/imported_node.h"
 #include "models/workload/job/job_options.h"
 #include "results/answer/frame.h"
-#include "scenarios/questions/goodput_best.h"
 #include "sim/system/pieces.h"
 #include "sim/system/watch.h"
 

@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "results/answer/frame.h"
-#include "scenarios/lua/lua_course.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/base/sha256.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"

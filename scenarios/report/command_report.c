@@ -8,7 +8,6 @@
 #include "results/answer/record_answer.h"
 #include "results/page/report.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
 #include "scenarios/packets/packets.h"
 #include "scenarios/plan/plan_question.h"

@@ -56,7 +56,7 @@ static void set_seconds(const Measuring *reading, MeasuredStep *step, const char
 }
 
 // "16,tp=8,global_batch=64=9.1s": the first may be the number of GPUs alone.
-MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems) {
+static MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems) {
     Measuring all = {arena, problems}, *reading = &all;
     MeasuredStep step = {.where = {arena_printf(arena, "--measured %s", words), 0}};
     const char *equals = strrchr(words, '=');

@@ -16,7 +16,6 @@ typedef struct MeasuredStep {
 
 typedef LIST_OF(MeasuredStep) MeasuredSteps;
 
-MeasuredStep measured_of_words(Arena *arena, const char *words, Problems *problems);
 // A trainer's log, or rows that name no model. False: the rows describe whole jobs.
 bool measured_read_file(Arena *arena, const char *path, MeasuredSteps *steps, Problems *problems);
 // The job with those settings, and its cluster; variations must be given unless they have one value, and so must the

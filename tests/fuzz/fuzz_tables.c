@@ -11,7 +11,7 @@
 #include "models/hardware/market.h"
 #include "models/hardware/quote.h"
 #include "models/workload/model/hf_config.h"
-#include "scenarios/plan/batch_law.h"
+#include "scenarios/plan/plan.h"
 #include "sim/base/check.h"
 #include "sim/data/csv.h"
 #include "tests/fuzz/folder.h"
