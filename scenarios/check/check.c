@@ -130,10 +130,7 @@ static void try_setting(Checking *checking, int s) {
     Check *check = checking->check;
     if (is_varied(checking, settings[s].name)) return;
     if (settings[s].object == JOB_OBJECT_COUNT && check->point.node_count < 2) return;
-    struct {
-        Variation *items;
-        int count, room;
-    } vary = {0};
+    LIST_OF(Variation) vary = {0};
     for (int v = 0; v < checking->study.vary_count; v++) LIST_PUSH(arena, &vary, checking->study.vary[v]);
     double *number = ARENA_NEW(arena, double);
     char *end;
@@ -205,10 +202,7 @@ static void compare_settings(Arena *arena, const StudySpec *study, const Trainer
     Problems *aside = problems_create(arena);
     StudySpec plain = *study;
     Resolved job;
-    struct {
-        const char **items;
-        int count, room;
-    } list = {0};
+    LIST_OF(const char *) list = {0};
     plain.vary_count = 0;
     StudyPlace place = log ? study_place(arena, &plain, first, aside) : (StudyPlace){0};
     if (!place.cluster || !resolve_layout(arena, place.training, place.cluster->gpu_count, &job, aside)) return;
@@ -285,8 +279,7 @@ static const StudySpec *study_of_script(Asking *asking, const Catalogue *catalog
     const ScenarioItem *item = step_question_item(&asked, catalogue, &request, asking->problems);
     if (!item || item->study) return item ? item->study : NULL;
     problem_add(asking->problems, (Where){request->file, 0}, "this is a rank program, and logs are of training jobs");
-    problem_hint(asking->problems, "--study N names another of the script's");
-    return NULL;
+    return problem_hint(asking->problems, "--study N names another of the script's"), NULL;
 }
 
 static bool check_usage(const Asking *asking) {

@@ -140,8 +140,7 @@ static bool add_words(Asked *asked, const char *path, Problems *problems) {
     else {
         problem_add(problems, (Where){path, 0}, "this is an answer of lockstep %.40s, which explain does not know",
                     question->command);
-        problem_hint(problems, "explain takes answers of run, plan, queue, goodput and collective");
-        return false;
+        return problem_hint(problems, "explain takes answers of run, plan, queue, goodput and collective");
     }
     return true;
 }
@@ -188,8 +187,7 @@ bool explain_words_of_answer(Arena *arena, const OptionSpec *rows, int row_count
     }
     problem_add(problems, (Where){path, 0},
                 "this is an answer of an answer of an answer: of what is not found in %d files", LONGEST_WAY);
-    problem_hint(problems, "name the file that run, plan or queue wrote");
-    return false;
+    return problem_hint(problems, "name the file that run, plan or queue wrote");
 }
 
 static const char *const table_names[] = {"settings",      "together",     "resources", "life",

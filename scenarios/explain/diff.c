@@ -61,8 +61,8 @@ static bool is_workable(double value) { return isnan(value) || fabs(value) <= LA
 
 static bool refuse_figure(const char *what, double value, Where where, Problems *problems) {
     problem_add(problems, where, "%.80s is %g here, which cannot be compared with anything", what, value);
-    problem_hint(problems, "seconds, bytes, watts and money are bare numbers; steps take %g s or more", LEAST_STEP_S);
-    return false;
+    return problem_hint(problems, "seconds, bytes, watts and money are bare numbers; steps take %g s or more",
+                        LEAST_STEP_S);
 }
 
 bool diff_check_side(DiffSide *side, Where where, Problems *problems) {
@@ -123,10 +123,7 @@ static DiffPart part_of_group(const DiffSide *a, const DiffSide *b, uint32_t gro
     return part;
 }
 
-typedef struct PartList {
-    DiffPart *items;
-    int count, room;
-} PartList;
+typedef LIST_OF(DiffPart) PartList;
 
 // What has a name that this program does not know, of one side or of both.
 static void add_unknown(Arena *arena, const DiffSide *side, bool is_b, PartList *list) {
@@ -184,10 +181,7 @@ DiffRates diff_rates(double step_a, double per_step_a, double step_b, double per
 
 // ---- Settings of answers that cannot be simulated again: those that differ.
 
-typedef struct SettingList {
-    DiffSetting *items;
-    int count, room;
-} SettingList;
+typedef LIST_OF(DiffSetting) SettingList;
 
 static const char *setting_named(const DiffSide *side, const char *name) {
     for (int i = 0; i < side->setting_count; i++)
@@ -287,10 +281,7 @@ static const char *file_of(const Command *command, int side) {
 
 // Words are split at spaces.
 static const StudySpec *study_of_text(Command *command, const char *text) {
-    struct {
-        char **items;
-        int count, room;
-    } words = {0};
+    LIST_OF(char *) words = {0};
     LIST_PUSH(command->arena, &words, arena_copy_text(command->arena, "diff"));
     char *rest = arena_copy_text(command->arena, text), *next = NULL;
     for (char *word = strtok_r(rest, " ", &next); word; word = strtok_r(NULL, " ", &next))
@@ -330,8 +321,7 @@ static bool side_of_script(Command *command, const char *path, int side, DiffSid
     if (!item) {
         problem_add(command->problems, (Where){path, 0}, "there is no training job or rank program number %lld in it",
                     (long long)number);
-        problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
-        return false;
+        return problem_hint(command->problems, "the script returns sim.study and sim.program; they are counted from 1");
     }
     const char *title = item->study            ? study_title(command->arena, item->study)
                         : item->program->title ? item->program->title
@@ -359,8 +349,7 @@ static bool refuse_packed(Command *command, const char *path) {
     if (!file) return false;
     fclose(file);
     problem_add(command->problems, (Where){path, 0}, "this is no trace of torch.profiler");
-    problem_hint(command->problems, "only traces are read packed; an answer of lockstep, gunzip first");
-    return false;
+    return problem_hint(command->problems, "only traces are read packed; an answer of lockstep, gunzip first");
 }
 
 static bool read_side(Command *command, int side, DiffSide *into) {

@@ -39,10 +39,7 @@ typedef struct Edge { // of a kernel: it begins, or ends
 
 typedef struct TraceRead {
     Arena *arena;
-    struct {
-        Edge *items;
-        int count, room;
-    } edges;
+    LIST_OF(Edge) edges;
     double begin, end; // of the marked steps
     int steps;
     double device; // of the kernels so far; -1 none
@@ -121,26 +118,22 @@ static void sweep_over(TraceRead *trace, double seconds[DOING_KINDS + 1]) {
 static bool check(const TraceRead *trace, const char *path, bool nsys, Problems *problems) {
     if (trace->edges.count == 0) {
         problem_add(problems, (Where){path, 0}, "no kernel is in this trace");
-        problem_hint(problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
-                                    : "profile with ProfilerActivity.CUDA and export_chrome_trace");
-        return false;
+        return problem_hint(problems, nsys ? "profile with nsys profile --trace=cuda,nvtx"
+                                           : "profile with ProfilerActivity.CUDA and export_chrome_trace");
     }
     if (trace->steps == 0 || !(trace->end > trace->begin)) {
         problem_add(problems, (Where){path, 0}, "no step is marked in this trace");
-        problem_hint(problems,
-                     nsys ? "put each into a range of NVTX: torch.cuda.nvtx.range_push(\"step\") and range_pop()"
-                          : "call step() of torch.profiler.profile at the end of each: it writes " STEP_MARK "N");
-        return false;
+        return problem_hint(
+            problems, nsys ? "put each into a range of NVTX: torch.cuda.nvtx.range_push(\"step\") and range_pop()"
+                           : "call step() of torch.profiler.profile at the end of each: it writes " STEP_MARK "N");
     }
     if (trace->too_many) {
         problem_add(problems, (Where){path, 0}, "more than %d kernels are in this trace", MOST_EDGES / 2);
-        problem_hint(problems, "profile fewer steps");
-        return false;
+        return problem_hint(problems, "profile fewer steps");
     }
     if (trace->several_devices) {
         problem_add(problems, (Where){path, 0}, "kernels of several GPUs are in this trace");
-        problem_hint(problems, "give the trace of one rank");
-        return false;
+        return problem_hint(problems, "give the trace of one rank");
     }
     return true;
 }
@@ -174,10 +167,7 @@ bool diff_side_of_trace(Arena *arena, const char *path, DiffSide *side, Problems
 
 #define JOULES_PER_KWH 3.6e6
 
-typedef struct TextList {
-    DiffText *items;
-    int count, room;
-} TextList;
+typedef LIST_OF(DiffText) TextList;
 
 static double finite_or_nan(double value) { return isfinite(value) ? value : NAN; }
 
@@ -326,8 +316,7 @@ bool diff_side_of_store(Arena *arena, const char *path, int row, DiffSide *side,
     take_point(arena, found, side);
     if (side->step_s > 0) return diff_check_side(side, (Where){path, 0}, problems);
     problem_add(problems, (Where){path, 0}, "the sweep kept no step times");
-    problem_hint(problems, "keep = { \"step_p50_s\", … }, or no keep at all: then all is kept");
-    return false;
+    return problem_hint(problems, "keep = { \"step_p50_s\", … }, or no keep at all: then all is kept");
 }
 
 // ---- Answers in JSON.
@@ -394,10 +383,7 @@ typedef struct JsonPoints {
 } JsonPoints;
 
 static void add_point(Arena *arena, const Json *root, const Json *point, JsonPoints *points) {
-    struct {
-        const Json **items;
-        int count, room;
-    } roots = {points->roots, points->count, points->root_room};
+    LIST_OF(const Json *) roots = {points->roots, points->count, points->root_room};
     LIST_PUSH(arena, &roots, root);
     points->roots = roots.items;
     points->root_room = roots.room;
@@ -487,8 +473,7 @@ bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, 
     if (!(side->step_s > 0)) {
         const char *why = text_of(point, "why_not");
         problem_add(problems, (Where){path, 0}, "%s", why ? why : "this is no answer with a step time");
-        problem_hint(problems, "lockstep run … --json and lockstep plan … -o FILE.json write them");
-        return false;
+        return problem_hint(problems, "lockstep run … --json and lockstep plan … -o FILE.json write them");
     }
     const Json *layout = inner(point, "layout");
     side->is_answer = true;

@@ -13,10 +13,7 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-typedef struct RooflineList {
-    RooflineRow *items;
-    int count, room;
-} RooflineList;
+typedef LIST_OF(RooflineRow) RooflineList;
 
 static double kernel_seconds(const Gpu *gpu, Precision precision, const Operator *one, double bytes) {
     if (one->flops <= 0) return cold_memory_seconds(gpu, bytes);
@@ -220,20 +217,14 @@ void explain_roofline_bars(Arena *arena, const Explanation *now, Chart *chart) {
 
 #define MOST_COLUMNS 64
 
-typedef struct Kinds {
-    const char **items;
-    int count, room;
-} Kinds;
+typedef LIST_OF(const char *) Kinds;
 
 typedef struct Place {
     int node, kind;
     double busy;
 } Place;
 
-typedef struct Places {
-    Place *items;
-    int count, room;
-} Places;
+typedef LIST_OF(Place) Places;
 
 static const char *kind_of(Arena *arena, const char *name) {
     char *kind = arena_copy_text(arena, name), *to = kind;

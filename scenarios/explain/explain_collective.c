@@ -50,10 +50,7 @@ typedef struct Choice { // from this size on
     Priced priced;
 } Choice;
 
-typedef struct Choices {
-    Choice *items;
-    int count, room;
-} Choices;
+typedef LIST_OF(Choice) Choices;
 
 typedef struct Explained {
     Arena *arena;

@@ -459,10 +459,7 @@ typedef struct Named {
     SimTime time;
 } Named;
 
-typedef struct NamedList {
-    Named *items;
-    int count, room;
-} NamedList;
+typedef LIST_OF(Named) NamedList;
 
 static const char *way_of(const StepPiece *piece) {
     if (!piece->is_pass) return *piece->pass ? piece->pass : "around passes";

@@ -225,11 +225,9 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
     e->gpu = node_gpu(study->catalogue, study->cluster->groups[0].type, 0)->name;
     e->fabric = study->fabric_assumed || !study->cluster->link ? NULL : study->cluster->link->name;
     if (!are_alike(study, e->gpus, problems)) return false;
-    if (e->training->model->kind != MODEL_TRANSFORMER) {
-        problem_add(problems, study->where, "%s is no transformer: no software here is told its shape",
-                    e->training->model->name);
-        return false;
-    }
+    if (e->training->model->kind != MODEL_TRANSFORMER)
+        return problem_add(problems, study->where, "%s is no transformer: no software here is told its shape",
+                           e->training->model->name);
     if (!resolve_layout(e->arena, e->training, e->gpus, &e->resolved, problems)) return false;
     e->point = simulate_training(e->arena, cluster, e->training, &other, problems);
     if (!e->point.ran && problems_added(problems) == before)
@@ -447,10 +445,7 @@ static bool change_own_file(Arena *arena, const Options *said, ExportFiles *file
     static const ImportWord unsaid[] = {{"tp", "1"}, {"pp", "1"}, {"vpp", "1"},
                                         {"cp", "1"}, {"ep", "1"}, {"recompute", "none"}};
     const char *path = import_subject_file();
-    struct {
-        ImportWord *items;
-        int count, room;
-    } wanted = {0};
+    LIST_OF(ImportWord) wanted = {0};
     if (!path) {
         problem_add(problems, (Where){0}, "--export change: which file?");
         problem_hint(problems, "lockstep export my.sbatch --export change --tp 4");

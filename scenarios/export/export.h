@@ -5,6 +5,7 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/layout.h"
 #include "scenarios/study/study.h"
+#include "sim/base/list.h"
 #include "sim/base/options.h"
 #include "sim/data/question.h"
 
@@ -12,10 +13,7 @@ typedef struct ExportWord { // of import.h's words
     const char *key, *value;
 } ExportWord;
 
-typedef struct ExportWords {
-    ExportWord *items;
-    int count, room;
-} ExportWords;
+typedef LIST_OF(ExportWord) ExportWords;
 
 // software NULL: it is the user's own
 typedef struct ExportFile {
@@ -27,10 +25,7 @@ typedef struct ExportFile {
     RecordPoint again;       // the job as read in again, if it differs; else ran is false
 } ExportFile;
 
-typedef struct ExportFiles {
-    ExportFile *items;
-    int count, room;
-} ExportFiles;
+typedef LIST_OF(ExportFile) ExportFiles;
 
 // `kinds`: "sbatch,megatron"; or "change": the launch file that the command line named, with the differing job
 // options in `said`. False after problems.

@@ -740,8 +740,7 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
         if (strcmp(asked->kind, import_kinds[i]) == 0) kind = i;
     if (strlen(text) != bytes || kind == IMPORT_KINDS) {
         problem_add(problems, (Where){path, 0}, "this is no script and no configuration");
-        problem_hint(problems, "--from KIND says which it is: log, toml, manifest, config, shell");
-        return NULL;
+        return problem_hint(problems, "--from KIND says which it is: log, toml, manifest, config, shell"), NULL;
     }
     hear_own_words(&r, text);
     keep_text(&r, path, text);

@@ -17,8 +17,7 @@ typedef struct TomlReader {
 
 static bool fail(TomlReader *r, const char *what, const char *hint) {
     problem_add(r->problems, (Where){r->name, r->line}, "this is no TOML: %s", what);
-    problem_hint(r->problems, "%s", hint);
-    return false;
+    return problem_hint(r->problems, "%s", hint);
 }
 
 static char here(const TomlReader *r) { return r->at < r->end ? *r->at : '\0'; }

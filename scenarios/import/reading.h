@@ -59,22 +59,10 @@ typedef struct Reading {
     SaidList imports; // of programs in Python that are in sight
     SaidList step;    // of srun and mpirun around what is being read
     Machines machines;
-    struct {
-        Host *items;
-        int count, room;
-    } hosts;
-    struct {
-        Launch *items;
-        int count, room;
-    } launches;
-    struct {
-        Heard *items;
-        int count, room;
-    } heard;
-    struct {
-        ReadText *items;
-        int count, room;
-    } texts; // of all files, in the order in which they were read
+    LIST_OF(Host) hosts;
+    LIST_OF(Launch) launches;
+    LIST_OF(Heard) heard;
+    LIST_OF(ReadText) texts; // of all files, in the order in which they were read
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;

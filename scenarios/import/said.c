@@ -190,8 +190,7 @@ bool said_of_tree(Arena *arena, SaidList *list, const Json *tree, SaidBy by, Pro
     if (add_tree(&walk, tree, "", 0)) return true;
     problem_add(problems, tree->where,
                 "this says more than %d things, or lies more than %d deep: no configuration does", MOST_SAID, DEEPEST);
-    problem_hint(problems, "aliases of aliases grow like this; leave out what the job does not need");
-    return false;
+    return problem_hint(problems, "aliases of aliases grow like this; leave out what the job does not need");
 }
 
 // ---- References to other settings.

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 #include "sim/data/yaml.h"
 
@@ -19,10 +20,7 @@ typedef struct Said {
     SaidBy by;
 } Said;
 
-typedef struct SaidList {
-    Said *items;
-    int count, room;
-} SaidList;
+typedef LIST_OF(Said) SaidList;
 
 enum { MOST_SAID = 20000 }; // of one file, and of all: more is no configuration
 

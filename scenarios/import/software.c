@@ -10,10 +10,7 @@
 
 typedef struct Table {
     const char *name;
-    struct {
-        ImportOption *items;
-        int count, room;
-    } rows;
+    LIST_OF(ImportOption) rows;
 } Table;
 
 typedef struct NamedValues {
@@ -29,22 +26,10 @@ typedef struct Tables {
     Arena *arena;
     Problems *problems;
     Where where;
-    struct {
-        Table *items;
-        int count, room;
-    } tables;
-    struct {
-        ImportSoftware *items;
-        int count, room;
-    } software;
-    struct {
-        TableNames *items;
-        int count, room;
-    } named;
-    struct {
-        NamedValues *items;
-        int count, room;
-    } values;
+    LIST_OF(Table) tables;
+    LIST_OF(ImportSoftware) software;
+    LIST_OF(TableNames) named;
+    LIST_OF(NamedValues) values;
 } Tables;
 
 static void bad(Tables *t, const char *why, const char *word) {

@@ -10,6 +10,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/money/money.h"
 #include "scenarios/lua/lua_script.h"
+#include "sim/base/list.h"
 
 // ---- Money.
 
@@ -223,10 +224,7 @@ const luaL_Reg money_functions[] = {{"cost", sim_cost}, {NULL, NULL}};
 
 // ---- sim.hw "NAME": a part of any kind.
 
-typedef struct NameList {
-    const char **items;
-    int count, room;
-} NameList;
+typedef LIST_OF(const char *) NameList;
 
 static NameList part_names(Arena *arena, const Catalogue *parts) {
     NameList names = {0};
@@ -391,15 +389,13 @@ static bool set_groups(lua_State *L, ClusterSpec *spec, const Object *object) {
         problem_add(script->problems, object->where,
                     mixed ? "sim.cluster takes either node or nodes, not both"
                           : "sim.cluster needs node, the type of its nodes");
-        problem_hint(script->problems,
-                     mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
-        return false;
+        return problem_hint(script->problems,
+                            mixed ? "put all nodes into the list" : "for example: node = \"dgx-a100\", gpus = 64");
     }
     if (mixed && (object_has(object, "gpus") || object_has(object, "gpu"))) {
         const char *field = object_has(object, "gpus") ? "gpus" : "gpu";
         problem_add(script->problems, object_value(object, field)->where, "each entry of nodes has its own %s", field);
-        problem_hint(script->problems, "nodes = { { node = \"…\", %s = … }, … }", field);
-        return false;
+        return problem_hint(script->problems, "nodes = { { node = \"…\", %s = … }, … }", field);
     }
     int count = mixed ? nodes->count : 1;
     NodeGroup *groups = ARENA_ARRAY(script->arena, NodeGroup, count);
@@ -457,8 +453,7 @@ static bool set_storage(Script *script, ClusterSpec *spec, const Object *said) {
     spec->storage_units = object_int(said, "storage_units", 0);
     if (spec->storage) return storage_takes_units(spec->storage, spec->storage_units, where, script->problems);
     problem_add(script->problems, where, "storage_units of no storage");
-    problem_hint(script->problems, "say which: storage = \"superpod-storage\"");
-    return false;
+    return problem_hint(script->problems, "say which: storage = \"superpod-storage\"");
 }
 
 static int sim_cluster(lua_State *L) {

@@ -154,8 +154,7 @@ static bool one_type_of_gpu(const Cluster *cluster, Where where, Problems *probl
     for (int rank = 1; rank < cluster->gpu_count; rank++) {
         if (cluster->gpu_of[rank] == cluster->gpu_of[0]) continue;
         problem_add(problems, where, "sim.blocks says what one GPU does, and this cluster has several types");
-        problem_hint(problems, "ask for each type with a cluster of its own");
-        return false;
+        return problem_hint(problems, "ask for each type with a cluster of its own");
     }
     return true;
 }

@@ -317,9 +317,8 @@ static bool read_list(Reader *reader, const Field *field, ObjectId id, Place pla
                             : count == 0    ? "an empty table"
                                             : "one with names in it";
         problem_add(reader->problems, where, "%s of %s must be a list, not %s", field->name, object_called(id), found);
-        problem_hint(reader->problems, "for example: %s = %s%s%s", field->name, field->example[0] == '{' ? "" : "{ ",
-                     field->example, field->example[0] == '{' ? "" : " }");
-        return false;
+        return problem_hint(reader->problems, "for example: %s = %s%s%s", field->name,
+                            field->example[0] == '{' ? "" : "{ ", field->example, field->example[0] == '{' ? "" : " }");
     }
     Value *items = ARENA_ARRAY(reader->arena, Value, count);
     bool sound = true;

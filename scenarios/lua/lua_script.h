@@ -8,10 +8,7 @@
 #include "scenarios/program/program.h"
 #include "sim/base/list.h"
 
-typedef struct OptionRows {
-    OptionSpec *items;
-    int count, room;
-} OptionRows;
+typedef LIST_OF(OptionSpec) OptionRows;
 
 typedef struct Script {
     Arena *arena;
@@ -21,13 +18,10 @@ typedef struct Script {
     const ScenarioRequest *request;
     Setting *settings;
     int setting_count;
-    OptionRows options; // declared by the script so far
-    uint64_t digest;    // of all that was read
-    bool options_known; // and no more of the script is of interest
-    struct {
-        ScenarioItem *items;
-        int count, room;
-    } items; // what the script returned
+    OptionRows options;          // declared by the script so far
+    uint64_t digest;             // of all that was read
+    bool options_known;          // and no more of the script is of interest
+    LIST_OF(ScenarioItem) items; // what the script returned
 } Script;
 
 typedef struct FabricChoice { // HANDLE_FABRIC
@@ -39,10 +33,7 @@ typedef struct FabricChoice { // HANDLE_FABRIC
     const FabricShape *layout; // instead of all but the link; or NULL
 } FabricChoice;
 
-typedef struct ExpectationList { // job:expect adds to it
-    Expectation *items;
-    int count, room;
-} ExpectationList;
+typedef LIST_OF(Expectation) ExpectationList; // job:expect adds to it
 
 typedef struct Job { // HANDLE_TRAINING
     JobSaid said;
@@ -99,24 +90,12 @@ typedef struct Recorder {
     bool precision_stated;
     Problems *unplaced; // mistakes before their lines are known; never shown
     GroupHandle world;
-    struct {
-        RankGroup *items;
-        int count, room;
-    } groups;
-    struct {
-        PairList *items;
-        int count, room;
-    } pairs;
-    struct {
-        Label *items;
-        int count, room;
-    } labels;
+    LIST_OF(RankGroup) groups;
+    LIST_OF(PairList) pairs;
+    LIST_OF(Label) labels;
     int32_t *label_table; // label by hash of name and place; 0 free
     int label_table_room;
-    struct {
-        EventMark *items;
-        int count, room;
-    } events;
+    LIST_OF(EventMark) events;
 } Recorder;
 
 typedef struct RankHandle { // HANDLE_RANK (stream 0) and HANDLE_STREAM

@@ -7,6 +7,7 @@
 #include "models/workload/model/hf_config.h"
 #include "models/workload/model/written.h"
 #include "scenarios/lua/lua_script.h"
+#include "sim/base/list.h"
 
 // ---- Models.
 
@@ -295,10 +296,7 @@ static const Metric metrics[] = {
     {"energy", "energy", "kWh"},
 };
 
-typedef struct FigureList {
-    PublishedFigure *items;
-    int count, room;
-} FigureList;
+typedef LIST_OF(PublishedFigure) FigureList;
 
 static void set_match(Arena *arena, PublishedFigure *figure, const Object *entry) {
     const ObjectType *variables = object_type(OBJECT_VARY);
@@ -330,8 +328,8 @@ static bool add_figures(Script *script, FigureList *figures, const Object *entry
     }
     if (figures->count > before) return true;
     problem_add(script->problems, entry->where, "this published figure has no figure in it");
-    problem_hint(script->problems, "add step_time, total_time, samples_per_s, efficiency, or another of its fields");
-    return false;
+    return problem_hint(script->problems,
+                        "add step_time, total_time, samples_per_s, efficiency, or another of its fields");
 }
 
 static bool set_published(Script *script, StudySpec *study, const Value *published) {
@@ -364,12 +362,11 @@ static bool check_varied_recompute(Script *script, const StudySpec *study, const
                                                         : "recompute_every";
     problem_add(script->problems, variation->where, "the job says %s, which none of these values of recompute uses",
                 said);
-    problem_hint(script->problems, "add \"%s\", or leave %s out",
-                 parts  ? "selective"
-                 : kept ? "operations"
-                        : "full",
-                 said);
-    return false;
+    return problem_hint(script->problems, "add \"%s\", or leave %s out",
+                        parts  ? "selective"
+                        : kept ? "operations"
+                               : "full",
+                        said);
 }
 
 static bool check_vary(Script *script, const StudySpec *study) {
@@ -382,8 +379,7 @@ static bool check_vary(Script *script, const StudySpec *study) {
         if (!needs_one_type || study->cluster->group_count == 1) continue;
         problem_add(script->problems, variation->where, "%s cannot be varied on a cluster of several types of nodes",
                     variation->name);
-        problem_hint(script->problems, "write one study for each cluster and return them in a list");
-        return false;
+        return problem_hint(script->problems, "write one study for each cluster and return them in a list");
     }
     return true;
 }

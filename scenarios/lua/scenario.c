@@ -9,6 +9,7 @@
 
 #include "scenarios/lua/lua_script.h"
 #include "sim/base/digest.h"
+#include "sim/base/list.h"
 #include "sim/data/trainer_log.h"
 #include "sim/system/file.h"
 
@@ -83,8 +84,7 @@ static bool number_for(Script *script, const Declared *option, const char *text,
     bool negative = kind == QUANTITY_COUNT && text[0] == '-';                        // counts know no sign
     if (!quantity_parse(text + negative, kind, number, &why)) {
         problem_add(script->usage, (Where){0}, "--%s cannot be \"%.60s\": %s", option->flag, text, why);
-        problem_hint(script->usage, "for example: --%s %s", option->flag, option->fallback->text);
-        return false;
+        return problem_hint(script->usage, "for example: --%s %s", option->flag, option->fallback->text);
     }
     if (negative) *number = -*number;
     double min = object_number(&option->object, "min", -INFINITY),
@@ -92,8 +92,7 @@ static bool number_for(Script *script, const Declared *option, const char *text,
     if (*number >= min && *number <= max) return true;
     problem_add(script->usage, (Where){0}, "--%s cannot be %.14g%s", option->flag, *number,
                 range_text(script->arena, option));
-    problem_hint(script->usage, "see: lockstep run %s --help", script->request->file);
-    return false;
+    return problem_hint(script->usage, "see: lockstep run %s --help", script->request->file);
 }
 
 static bool is_allowed(Script *script, const Declared *option, const char *text, double number) {
@@ -150,14 +149,12 @@ static bool check_declared(Script *script, const Declared *option, Where where) 
     Problems *problems = script->problems;
     if (!is_option_name(option->name)) {
         problem_add(problems, where, "\"%.60s\" cannot be the name of an option", option->name);
-        problem_hint(problems, "use letters, digits and _");
-        return false;
+        return problem_hint(problems, "use letters, digits and _");
     }
     if (has_row(script->request->own, script->request->own_count, option->flag) ||
         has_row(script->options.items, script->options.count, option->flag) || strcmp(option->flag, "help") == 0) {
         problem_add(problems, where, "--%s is an option already", option->flag);
-        problem_hint(problems, "choose another name");
-        return false;
+        return problem_hint(problems, "choose another name");
     }
     if (!option->object.sound) return false;
     double min = object_number(&option->object, "min", -INFINITY),
@@ -166,8 +163,7 @@ static bool check_declared(Script *script, const Declared *option, Where where) 
     if (is_number && (option->fallback->number < min || option->fallback->number > max)) {
         problem_add(problems, where, "the default of --%s, %s, is not in its own range", option->flag,
                     option->fallback->text);
-        problem_hint(problems, "change default, min or max");
-        return false;
+        return problem_hint(problems, "change default, min or max");
     }
     return true;
 }
@@ -186,10 +182,7 @@ static int order_names(const void *a, const void *b) {
 }
 
 static const char **option_names(lua_State *L, int *count) {
-    struct {
-        const char **items;
-        int count, room;
-    } names = {0};
+    LIST_OF(const char *) names = {0};
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
             lua_host_fail(L, "for example: sim.options { gpus = { default = 8 } }",
@@ -247,10 +240,7 @@ const luaL_Reg option_functions[] = {{"options", sim_options}, {NULL, NULL}};
 
 // ---- --set.
 
-typedef struct PathList {
-    const char **items;
-    int count, room;
-} PathList;
+typedef LIST_OF(const char *) PathList;
 
 static PathList settable_paths(Arena *arena) {
     PathList paths = {0};

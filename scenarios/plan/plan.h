@@ -6,6 +6,7 @@
 #include "scenarios/study/study.h"
 #include "sim/base/arena.h"
 #include "sim/base/date.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 #include "sim/system/worker_pool.h"
 
@@ -236,10 +237,7 @@ typedef struct PlanCandidate {
     bool fits, plain; // in memory; no candidate that differs only by less recomputation does
 } PlanCandidate;
 
-typedef struct PlanSpace {
-    PlanCandidate *items;
-    int count, room;
-} PlanSpace;
+typedef LIST_OF(PlanCandidate) PlanSpace;
 
 // tp divides heads, keys and GPUs; cp is a power of two that leaves pieces of 1,024 tokens; pp divides the rest and
 // leaves each stage a layer; ep divides experts and data ranks; dp fills; micro-batches up to 16 sequences divide a

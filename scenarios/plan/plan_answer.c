@@ -235,10 +235,7 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
 }
 
 static void add_old_prices(Answer *answer, const PlanStudy *plan) {
-    struct {
-        DatedPrice *items;
-        int count, room;
-    } all = {0};
+    LIST_OF(DatedPrice) all = {0};
     for (int i = 0; i < plan->result->row_count; i++) {
         const RecordPoint *point = &plan->result->rows[i].point;
         for (int k = 0; k < point->price_count; k++) LIST_PUSH(plan->arena, &all, point->prices[k]);

@@ -7,6 +7,7 @@
 #include "models/workload/job/schedule.h"
 #include "models/workload/lower/reduction.h"
 #include "models/workload/step/step_range.h"
+#include "sim/base/list.h"
 
 // ---- Costs of blocks and times of collectives, each once.
 
@@ -41,15 +42,9 @@ struct PlanCosts {
     Arena *arena;
     const Cluster *cluster;
     const Model *model;
-    GpuTypes in_turn; // of the cluster
-    struct {
-        const Gpu **items;
-        int count, room;
-    } gpus; // the kinds there are
-    struct {
-        BlockEntry *items;
-        int count, room;
-    } entries;
+    GpuTypes in_turn;          // of the cluster
+    LIST_OF(const Gpu *) gpus; // the kinds there are
+    LIST_OF(BlockEntry) entries;
     Price *prices; // open addressing, room a power of two
     int price_count, price_room;
     int *ranks; // [GPUs] scratch

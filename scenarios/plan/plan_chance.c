@@ -334,10 +334,7 @@ struct PlanDraws {
     const PlanRequest *request;
     int count;
     double *normals, *ranks; // [count] evenly over the distribution, rising
-    struct {
-        DrawnFactor *items;
-        int count, room;
-    } drawn;
+    LIST_OF(DrawnFactor) drawn;
 };
 
 PlanDraws *plan_draws_create(Arena *arena, const PlanRequest *request, int count) {

@@ -88,10 +88,7 @@ double learning_rate_at(const BatchLaw *law, LearningRateRule rule, double batch
 #define CP_PIECE_TOKENS 1024 // smaller pieces of a sequence pay more for the ring than they save
 #define MOST_MICRO 16        // sequences: larger micro-batches give GEMMs nothing more
 
-typedef struct Numbers {
-    int *items;
-    int count, room;
-} Numbers;
+typedef LIST_OF(int) Numbers;
 
 typedef struct Enumeration {
     Arena *arena;

@@ -13,10 +13,7 @@
 
 typedef LIST_OF(Program) ProgramList;
 
-typedef struct SlotList {
-    int32_t *items; // channel of each slot
-    int count, room;
-} SlotList;
+typedef LIST_OF(int32_t) SlotList; // channel of each slot
 
 typedef struct Builder {
     Arena *arena;
@@ -231,10 +228,7 @@ bool program_supports(const ProgramSpec *program, CollectiveOp op, Where where, 
 #define CALLS_SHOWN 6
 #define ABSENT_MOST 4096
 
-typedef struct RankList { // actors of the System are ranks
-    int *items;
-    int count, room;
-} RankList;
+typedef LIST_OF(int) RankList; // actors of the System are ranks
 
 typedef struct Report {
     Arena *arena;

@@ -383,10 +383,7 @@ static const char about[] =
 
 // ---- Every price for as many such GPUs.
 
-typedef struct RivalList {
-    Rival *items;
-    int count, room;
-} RivalList;
+typedef LIST_OF(Rival) RivalList;
 
 static Rival rival_of(const CostFound *found, const Offer *offer) {
     const ClusterMoney *money = found->cluster->money;

@@ -70,10 +70,7 @@ static double worth_of(int factor, const double a[FACTOR_COUNT], const double b[
     return worth;
 }
 
-typedef struct RowList {
-    CompareRow *items;
-    int count, room;
-} RowList;
+typedef LIST_OF(CompareRow) RowList;
 
 static const DesignRow *row_called(const DesignRows *rows, const char *name) {
     for (int i = 0; i < rows->count; i++)
@@ -267,9 +264,8 @@ static bool sound_request(const Options *options, Problems *problems) {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
         if (option_given(options, forms[i])) continue;
         problem_add(problems, (Where){0}, "--%s is missing: two designs are compared", forms[i]);
-        problem_hint(problems,
-                     "--a=\"--node dgx-h100 --gpus 64\" --b=\"--node dgx-h200 --gpus 32\" --both=\"--model …\"");
-        return false;
+        return problem_hint(problems,
+                            "--a=\"--node dgx-h100 --gpus 64\" --b=\"--node dgx-h200 --gpus 32\" --both=\"--model …\"");
     }
     return true;
 }
@@ -410,10 +406,7 @@ static bool take_point(void *context, const Asking *asking) {
     return true;
 }
 
-typedef struct Words {
-    char **items;
-    int count, room;
-} Words;
+typedef LIST_OF(char *) Words;
 
 // "run", then the words between spaces.
 static Words words_of(Arena *arena, const char *text) {
@@ -445,10 +438,7 @@ bool design_simulate(Arena *arena, const char *words, Design *design, int *statu
     FILE *answer = tmpfile();
     DesignResult *result = ARENA_NEW(arena, DesignResult);
     *status = EXIT_FAILED;
-    if (!answer) {
-        problem_add(problems, (Where){0}, "no temporary file can be opened");
-        return false;
-    }
+    if (!answer) return problem_add(problems, (Where){0}, "no temporary file can be opened");
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) _exit(run_in_child(&list, answer));
@@ -468,6 +458,5 @@ bool design_simulate(Arena *arena, const char *words, Design *design, int *statu
     if (!result->why_not[0]) return true;
     *status = EXIT_BAD_INPUT;
     problem_add(problems, (Where){0}, "the design \"%s\" cannot be compared: %s", words, result->why_not);
-    problem_hint(problems, "%s", result->hint);
-    return false;
+    return problem_hint(problems, "%s", result->hint);
 }
