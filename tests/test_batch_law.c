@@ -1,5 +1,5 @@
 // Steps and learning rates by batch: the law, a curve, and what cannot be read.
-#include "scenarios/plan/batch_law.h"
+#include "scenarios/plan/plan.h"
 
 #include <unistd.h>
 

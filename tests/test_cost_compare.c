@@ -1,5 +1,4 @@
 // Two designs in money: rows that add up, no order preferred, the same cost as `lockstep run` says.
-#include "scenarios/questions/cost_compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/workload/cost/cost.h"
-#include "scenarios/lua/lua_course.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/system/file.h"
 #include "tests/script.h"
 #include "tests/test.h"

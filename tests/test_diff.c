@@ -1,7 +1,6 @@
 // Two answers beside each other: parts sum to the difference, and settings' parts do.
 #include "scenarios/explain/diff.h"
 
-#include "scenarios/explain/command_diff.h"
 #include "sim/base/random.h"
 #include "sim/data/kineto.h"
 #include "sim/system/file.h"

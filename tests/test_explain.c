@@ -1,6 +1,6 @@
 // Explaining a step: causes add up to the tick, what-ifs are what a run of that machine is, the advice is the best.
 #include "scenarios/explain/explain.h"
-#include "scenarios/whatif/whatif_life.h"
+#include "scenarios/whatif/whatif.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "models/workload/job/job.h"
 #include "models/workload/job/layout.h"
 #include "models/workload/life/life.h"
-#include "scenarios/explain/command_explain.h"
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "sim/system/watch.h"
 #include "tests/child.h"
 #include "tests/command.h"

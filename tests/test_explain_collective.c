@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/data/json.h"
 #include "tests/command.h"

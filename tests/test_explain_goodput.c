@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/questions/goodput.h"
 #include "sim/data/json.h"
 #include "tests/command.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/queue/queue.h"
-#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/queue/command_queue.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "models/workload/job/software.h"
-#include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/check.h"
 #include "tests/child.h"

@@ -6,7 +6,6 @@
 
 #include "results/answer/answer.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/text.h"
 #include "tests/command.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 #include "tests/child.h"
 #include "tests/test.h"
 

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "calibrate/training/training.h"
+#include "models/workload/model/model.h"
 #include "scenarios/commands/command_run.h"
 #include "scenarios/plan/plan_question.h"
-#include "scenarios/questions/models.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

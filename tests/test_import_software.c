@@ -6,7 +6,7 @@
 #include "models/hardware/hardware.h"
 #include "models/workload/job/job.h"
 #include "models/workload/model/model.h"
-#include "scenarios/import/settle.h"
+#include "scenarios/import/reading.h"
 #include "sim/system/file.h"
 #include "tests/import_read.h"
 #include "tests/test.h"

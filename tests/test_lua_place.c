@@ -1,5 +1,5 @@
 // Finding the line of a field in the source of a script.
-#include "scenarios/lua/lua_place.h"
+#include "scenarios/lua/lua_read.h"
 #include "tests/test.h"
 
 static const char source[] = "local sim = require 'lockstep' -- sim.cluster { node = 1 }\n"             // 1

@@ -6,9 +6,8 @@
 
 #include "models/workload/life/life.h"
 #include "models/workload/step/step_constants.h"
-#include "scenarios/plan/plan_learn.h"
-#include "scenarios/plan/plan_what_if.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 #include "sim/data/json.h"

@@ -9,7 +9,6 @@
 #include "models/workload/job/job.h"
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan_chance.h"
-#include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_question.h"
 #include "sim/data/json.h"
 #include "tests/command.h"

@@ -4,7 +4,7 @@
 #include "models/workload/job/job.h"
 #include "models/workload/job/software.h"
 #include "models/workload/lower/lower.h"
-#include "scenarios/plan/plan_space.h"
+#include "scenarios/plan/plan.h"
 #include "tests/test.h"
 
 static PlanRequest request_for(Arena *arena, const char *model, const char *node) {
@@ -38,7 +38,7 @@ static bool resolves(Arena *arena, const TrainingSpec *training, int gpus) {
     return resolve_layout(arena, training, gpus, &resolved, problems_create(arena));
 }
 
-// Everything the engine takes, less what the rules of plan_space.h leave out.
+// Everything the engine takes, less what the rules of plan.h leave out.
 static int count_by_trying(Arena *arena, const PlanRequest *request, const PlanSpace *space, int gpus, double batch) {
     int count = 0, layers = request->training.model->layers;
     for (int tp = 1; tp <= gpus; tp++)

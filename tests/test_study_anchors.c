@@ -5,7 +5,7 @@
 
 #include "calibrate/training/training.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/study/study_anchors.h"
 #include "tests/command.h"

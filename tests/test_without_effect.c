@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/workload/job/job.h"
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "sim/base/arena.h"
 #include "tests/script.h"
 #include "tests/test.h"

@@ -1,7 +1,6 @@
-// The best explanation of a difference fits the measured time and memory with the least unexpected change: a cause
-// that takes longer than its constants, or a setting other than stated.
-#include "scenarios/check/check.h"
-
+// lockstep check: compares measured steps with the simulation of the same job: within its range or not, the best
+// explanation of the difference, and the run's losses. The best explanation fits the measured time and memory with the
+// least unexpected change: a cause that takes longer than its constants, or a setting other than stated.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +8,33 @@
 #include "models/workload/cost/cost.h"
 #include "models/workload/cost/cost_constants.h"
 #include "models/workload/step/step_constants.h"
-#include "scenarios/study/study_point.h"
+#include "results/answer/frame.h"
+#include "scenarios/explain/explain.h"
+#include "scenarios/study/study_anchors.h"
+#include "scenarios/study/study_options.h"
+#include "sim/base/list.h"
+#include "sim/system/wall.h"
+#include "sim/system/watch.h"
+
+typedef struct CheckExplanation {
+    const char *what;    // "attention without FlashAttention"
+    double step_s;       // its step time; of a scaled cause, the measured one
+    double memory_bytes; // as counted by the log; NAN: unknown
+    double misfit;       // distance from the measured and the stated values, in sigmas; less is better
+    double times;        // as long as simulated, of a cause; NAN: it is a setting
+} CheckExplanation;
+
+typedef struct Check { // of one measured run
+    const MeasuredStep *measured;
+    RecordPoint point;                      // as simulated
+    double measured_memory;                 // NAN: unspecified
+    double memory, memory_low, memory_high; // in the same unit
+    bool step_within, memory_within;
+    const char *const *cautions; // differences between the log's job and the study's
+    int caution_count;
+    const CheckExplanation *explanations; // best first; none where runs differ by as much
+    int explanation_count;
+} Check;
 
 #define UNSAID 1.0 // sigmas for an unspecified setting, and a stated one: both judged, not measured
 #define STATED 2.5
@@ -105,10 +130,7 @@ static void try_setting(Checking *checking, int s) {
     Check *check = checking->check;
     if (is_varied(checking, settings[s].name)) return;
     if (settings[s].object == JOB_OBJECT_COUNT && check->point.node_count < 2) return;
-    struct {
-        Variation *items;
-        int count, room;
-    } vary = {0};
+    LIST_OF(Variation) vary = {0};
     for (int v = 0; v < checking->study.vary_count; v++) LIST_PUSH(arena, &vary, checking->study.vary[v]);
     double *number = ARENA_NEW(arena, double);
     char *end;
@@ -180,10 +202,7 @@ static void compare_settings(Arena *arena, const StudySpec *study, const Trainer
     Problems *aside = problems_create(arena);
     StudySpec plain = *study;
     Resolved job;
-    struct {
-        const char **items;
-        int count, room;
-    } list = {0};
+    LIST_OF(const char *) list = {0};
     plain.vary_count = 0;
     StudyPlace place = log ? study_place(arena, &plain, first, aside) : (StudyPlace){0};
     if (!place.cluster || !resolve_layout(arena, place.training, place.cluster->gpu_count, &job, aside)) return;
@@ -199,7 +218,8 @@ static void compare_settings(Arena *arena, const StudySpec *study, const Trainer
     check->caution_count = list.count;
 }
 
-bool check_step(Arena *arena, const StudySpec *study, MeasuredStep *step, Check *check, Problems *problems) {
+// False after problems.
+static bool check_step(Arena *arena, const StudySpec *study, MeasuredStep *step, Check *check, Problems *problems) {
     int before = problems_added(problems);
     Checking checking = {.arena = arena, .check = check};
     StudyPlace place;
@@ -226,3 +246,294 @@ bool check_step(Arena *arena, const StudySpec *study, MeasuredStep *step, Check 
     explain(&checking);
     return problems_added(problems) == before;
 }
+
+// ---- The command.
+
+static const OptionSpec own_options[] = {
+    {"log", OPTION_TEXTS, "FILE", .of = OF_QUESTION,
+     .help = "the trainer's log, or rows of gpus,step_time in a .csv; may be repeated"},
+    SET_OPTION,
+    {"study", OPTION_COUNT, "N", .of = OF_QUESTION,
+     .help = "which of the script's jobs and programs, counted from 1 (default 1)"},
+    SEED_OPTION,
+    UNFOLDED_OPTION,
+    PRICE_BOOK_OPTION,
+    PROFILE_OPTION,
+    ALLOW_READ_OPTION,
+    WATCH_OPTIONS,
+    WALL_OPTION,
+};
+enum { OWN_OPTIONS = sizeof own_options / sizeof *own_options, MOST_TRIED = 8 };
+#define FAR_OFF 4.0 // sigmas: judged
+
+static const OptionSpec *rows(Arena *arena, int *count) {
+    return options_with_study(arena, own_options, OWN_OPTIONS, count);
+}
+
+// ---- Options.
+
+static const StudySpec *study_of_script(Asking *asking, const Catalogue *catalogue) {
+    StepQuestion asked = step_question_of(asking, "check");
+    const ScenarioRequest *request;
+    if (!step_question_raises_wall(&asked)) return NULL;
+    const ScenarioItem *item = step_question_item(&asked, catalogue, &request, asking->problems);
+    if (!item || item->study) return item ? item->study : NULL;
+    problem_add(asking->problems, (Where){request->file, 0}, "this is a rank program, and logs are of training jobs");
+    return problem_hint(asking->problems, "--study N names another of the script's"), NULL;
+}
+
+static bool check_usage(const Asking *asking) {
+    if (!option_given(asking->options, "log")) {
+        problem_add(asking->problems, (Where){0}, "which log?");
+        problem_hint(asking->problems, "--log trainer.log, or --log steps.csv with rows of gpus,step_time");
+    }
+    step_question_check("check", asking->is_script, asking->options, asking->problems);
+    return problem_count(asking->problems) == 0;
+}
+
+// Before the wall is raised.
+static MeasuredSteps read_logs(const Asking *asking) {
+    int count = 0;
+    MeasuredSteps steps = {0};
+    const char *const *paths = option_texts(asking->options, "log", &count);
+    for (int i = 0; i < count; i++) {
+        if (measured_read_file(asking->arena, paths[i], &steps, asking->problems)) continue;
+        problem_add(asking->problems, (Where){paths[i], 0}, "its rows describe whole jobs");
+        problem_hint(asking->problems, "lockstep validate training compares those; here rows of gpus,step_time");
+    }
+    return steps;
+}
+
+// ---- What is answered.
+
+static const char *times_text(Arena *arena, double times) {
+    double percent = 100 * fabs(times - 1);
+    return arena_printf(arena, percent < 10 ? "%.1f %% %s" : "%.0f %% %s", percent, times > 1 ? "more" : "less");
+}
+
+static void add_row(Arena *arena, Answer *answer, const Check *check, const char *key, const char *title,
+                    AnswerUnit unit, AnswerRange said, double measured) {
+    bool within = measured >= said.p5 && measured <= said.p95;
+    ANSWER_ROW(answer, answer_of(AS_WHOLE, check->point.gpu_count), key, title, answer_of(unit, said.p50),
+               answer_of(unit, said.p5), answer_of(unit, said.p95),
+               answer_range_text(arena, answer, unit, said.p5, said.p95), answer_of(unit, measured),
+               answer_shown(AS_SHARE, measured / said.p50 - 1, times_text(arena, measured / said.p50)),
+               answer_shown(AS_BOOL, within, within ? "inside" : "outside"));
+}
+
+static AnswerRange rate_of(double amount, const RecordPoint *point) {
+    return (AnswerRange){NAN, amount / point->step_p95_s, amount / point->step_p50_s, amount / point->step_p5_s};
+}
+
+static void add_rows(Arena *arena, Answer *answer, const Check *check) {
+    const RecordPoint *point = &check->point;
+    double seconds = check->measured->seconds, per_step = point->step_p50_s;
+    bool tokens = point->tokens_per_s > 0;
+    double amount = (tokens ? point->tokens_per_s : point->samples_per_s) * per_step;
+    add_row(arena, answer, check, "step_time_s", "Step time", AS_SECONDS,
+            (AnswerRange){NAN, point->step_p5_s, per_step, point->step_p95_s}, seconds);
+    add_row(arena, answer, check, tokens ? "tokens_per_s" : "samples_per_s",
+            tokens ? "Tokens a second" : "Samples a second", AS_COUNT, rate_of(amount, point), amount / seconds);
+    if (check->measured->log && check->measured->log->tflops > 0)
+        add_row(arena, answer, check, "flops_per_gpu", "FLOP/s of a GPU", AS_FLOPS_RATE,
+                rate_of(point->flops_per_step / point->gpu_count, point), 1e12 * check->measured->log->tflops);
+    if (isfinite(check->measured_memory))
+        add_row(arena, answer, check, "memory_bytes",
+                check->measured->log->memory_is == LOG_MEMORY_ALLOCATED ? "Memory allocated" : "Memory reserved",
+                AS_BYTES, (AnswerRange){NAN, check->memory_low, check->memory, check->memory_high},
+                check->measured_memory);
+}
+
+static void add_table(Arena *arena, Answer *answer, const Check *checks, int count) {
+    static const AnswerColumn columns[] = {{"gpus", "GPUs", AS_WHOLE, 1},
+                                           {"quantity", NULL, AS_TEXT, 0},
+                                           {NULL, "", AS_TEXT, 0},
+                                           {"predicted", "predicted", AS_NUMBER, 0},
+                                           {"low", NULL, AS_NUMBER, 0},
+                                           {"high", NULL, AS_NUMBER, 0},
+                                           {NULL, "nine times in ten", AS_TEXT, 1},
+                                           {"measured", "measured", AS_NUMBER, 0},
+                                           {"off", "is", AS_SHARE, 0},
+                                           {"within", "its range", AS_BOOL, 0}};
+    enum { COLUMNS = sizeof columns / sizeof *columns };
+    AnswerColumn *shown = ARENA_ARRAY(arena, AnswerColumn, COLUMNS);
+    memcpy(shown, columns, sizeof columns);
+    if (count == 1) shown[0].title = NULL;
+    answer_table(answer, "compared", NULL, shown, COLUMNS);
+    for (int i = 0; i < count; i++) add_rows(arena, answer, &checks[i]);
+}
+
+static double distance(const Check *check) { return fabs(log(check->measured->seconds / check->point.step_p50_s)); }
+
+static const Check *worst_of(const Check *checks, int count) {
+    const Check *worst = checks;
+    for (int i = 1; i < count; i++) {
+        bool within = checks[i].step_within && checks[i].memory_within,
+             before = worst->step_within && worst->memory_within;
+        if (within != before ? before : distance(&checks[i]) > distance(worst)) worst = &checks[i];
+    }
+    return worst;
+}
+
+static void say_lead(Arena *arena, Answer *answer, const Check *worst, int count, int outside) {
+    const RecordPoint *point = &worst->point;
+    const char *range = answer_range_text(arena, answer, AS_SECONDS, point->step_p5_s, point->step_p95_s);
+    const char *which = count > 1 ? arena_printf(arena, "On %d GPUs a", point->gpu_count) : "A";
+    answer_say(answer, NULL, "%s step took %s; predicted are %s, nine times in ten %s: %s.", which,
+               quantity_text(arena, worst->measured->seconds, QUANTITY_TIME),
+               quantity_text(arena, point->step_p50_s, QUANTITY_TIME), range,
+               worst->step_within && worst->memory_within ? "inside the range"
+               : worst->step_within                       ? "inside, but memory is outside its range"
+                                                          : "outside the range");
+    if (count > 1) answer_say(answer, NULL, "%d of %d measured runs are outside their ranges.", outside, count);
+}
+
+static void say_why(Arena *arena, Answer *answer, const Check *check) {
+    if (check->explanation_count == 0) {
+        answer_say(answer, "Why", "nothing is to be explained: runs of one job differ by as much");
+        return;
+    }
+    const CheckExplanation *best = &check->explanations[0];
+    if (best->misfit > FAR_OFF)
+        answer_say(answer, "Why",
+                   "nothing that was tried explains it: %s comes nearest and is %.0f sigma off; is it "
+                   "this model, batch, length, precision and GPU?",
+                   best->what, best->misfit);
+    else if (isfinite(best->times))
+        answer_say(answer, "Why", "%s at %.3g times what is expected explains it best (%.1f sigma)", best->what,
+                   best->times, best->misfit);
+    else
+        answer_say(answer, "Why", "%s explains it best: a step would take %s (%.1f sigma)", best->what,
+                   quantity_text(arena, best->step_s, QUANTITY_TIME), best->misfit);
+}
+
+static void add_explanations(Answer *answer, const Check *check) {
+    static const AnswerColumn columns[] = {{"what", "explanation", AS_TEXT, 0},
+                                           {"step_s", "a step", AS_SECONDS, 0},
+                                           {"memory_bytes", "memory", AS_BYTES, 1},
+                                           {"times", "times", AS_NUMBER, 0},
+                                           {"misfit", "sigma", AS_NUMBER, 0}};
+    answer_open(answer, NULL, NULL);
+    answer_detail(answer, FOR_VERBOSE);
+    answer_table(answer, "explanations",
+                 "What would explain it (a cause that takes so many times as long, or a setting)", columns,
+                 sizeof columns / sizeof *columns);
+    for (int i = 0; i < check->explanation_count && i < MOST_TRIED; i++) {
+        const CheckExplanation *e = &check->explanations[i];
+        ANSWER_ROW(answer, e->what, answer_of(AS_SECONDS, e->step_s), answer_of(AS_BYTES, e->memory_bytes),
+                   answer_of(AS_NUMBER, e->times), answer_of(AS_NUMBER, e->misfit));
+    }
+    answer_close(answer);
+}
+
+// Against a run of the same job whose every step is as predicted.
+static void add_lost(Arena *arena, Answer *answer, const Check *check) {
+    const TrainerLog *log = check->measured->log;
+    double warm = log ? log->warm_share : 0, stalls = log ? log->stall_share : 0;
+    double slower = fmax(0, 1 - check->point.step_p50_s / check->measured->seconds) * (1 - warm - stalls);
+    double all = slower + warm + stalls;
+    answer_open(answer, "lost", NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_number(answer, "share", NULL, AS_SHARE, all);
+    answer_number(answer, "slower_steps", NULL, AS_SHARE, slower);
+    answer_number(answer, "stalls", NULL, AS_SHARE, stalls);
+    answer_number(answer, "warm_up", NULL, AS_SHARE, warm);
+    answer_close(answer);
+    if (all < 0.005) {
+        answer_say(answer, "Lost", "nothing against what it could be");
+        return;
+    }
+    const char *text =
+        arena_printf(arena, "%.0f %% of its time: %.0f %% in steps slower than predicted", 100 * all, 100 * slower);
+    if (log && log->stalls)
+        text = arena_printf(arena, "%s, %.0f %% in %d stalls (lines above 1.5 times the median)", text, 100 * stalls,
+                            log->stalls);
+    if (warm > 0.005) text = arena_printf(arena, "%s, %.0f %% while it warmed up", text, 100 * warm);
+    answer_say(answer, "Lost", "%s", text);
+}
+
+static void add_log(Arena *arena, Answer *answer, const Check *check) {
+    const TrainerLog *log = check->measured->log;
+    if (!log) return;
+    answer_open(answer, "log", NULL);
+    answer_detail(answer, FOR_PROGRAMS);
+    answer_text(answer, "software", NULL, log->software);
+    answer_number(answer, "lines", NULL, AS_WHOLE, log->lines);
+    answer_number(answer, "left_out", NULL, AS_WHOLE, log->left_out);
+    answer_number(answer, "stalls", NULL, AS_WHOLE, log->stalls);
+    answer_close(answer);
+    const char *left = "";
+    if (log->left_out)
+        left = arena_printf(arena, "; the first %d left out: caches, compilation and the loader begin in %s",
+                            log->left_out, log->left_out == 1 ? "it" : "them");
+    else if (log->whole_run)
+        left = "; a mean of the whole run, its start with it";
+    else if (log->lines < 3)
+        left = "; too few to leave out what warms up";
+    double per = check->measured->seconds / log->seconds;
+    answer_say(answer, "Log", "%s, %d line%s with a time%s; the others are %s to %s", log->software, log->lines,
+               log->lines == 1 ? "" : "s", left, quantity_text(arena, per * log->fast, QUANTITY_TIME),
+               quantity_text(arena, per * log->slow, QUANTITY_TIME));
+}
+
+static void answer_checks(Asking *asking, const Check *checks, int count, int outside) {
+    Arena *arena = asking->arena;
+    Answer *answer = asking->answer;
+    const Check *worst = worst_of(checks, count);
+    answer_bool(answer, "within", NULL, outside == 0);
+    say_lead(arena, answer, worst, count, outside);
+    add_table(arena, answer, checks, count);
+    answer_main_called(answer, "compared");
+    say_why(arena, answer, worst);
+    add_explanations(answer, worst);
+    add_lost(arena, answer, worst);
+    add_log(arena, answer, worst);
+    for (int i = 0; i < count; i++)
+        for (int c = 0; c < checks[i].caution_count; c++) answer_caution(answer, "%s", checks[i].cautions[c]);
+    answer_say(answer, "Then", "--anchor %s beside run, plan or explain corrects them by it",
+               option_texts(asking->options, "log", &(int){0})[0]);
+}
+
+static int ask(Asking *asking) {
+    Arena *arena = asking->arena;
+    if (!check_usage(asking)) return EXIT_USAGE;
+    const Catalogue *catalogue = catalogue_with_options(arena, asking->options, asking->problems);
+    if (!catalogue) return EXIT_BAD_INPUT;
+    MeasuredSteps steps = read_logs(asking);
+    if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
+    const StudySpec *study =
+        asking->is_script ? study_of_script(asking, catalogue)
+                          : study_from_options(arena, asking->options, catalogue, "lockstep check", asking->problems);
+    if (!study) return EXIT_BAD_INPUT;
+    Check *checks = ARENA_ARRAY(arena, Check, steps.count);
+    int outside = 0;
+    for (int i = 0; i < steps.count; i++) {
+        if (!check_step(arena, study, &steps.items[i], &checks[i], asking->problems))
+            return watch_status(EXIT_BAD_INPUT);
+        outside += !checks[i].step_within || !checks[i].memory_within;
+    }
+    answer_checks(asking, checks, steps.count, outside);
+    return outside ? EXIT_NO : EXIT_DONE;
+}
+
+static const Question question_check = {
+    .name = "check",
+    .usage = "lockstep check SCRIPT|CONFIG --log trainer.log [OPTIONS] [options of a job]\n"
+             "       lockstep check FILE.lua --log trainer.log [OPTIONS]\n"
+             "       lockstep check --model NAME --node NAME --gpus N --log steps.csv [OPTIONS]",
+    .about =
+        "Sets what was measured beside what is simulated of the same job: step time, throughput and memory with\n"
+        "their ranges, what explains the difference best, and what the run lost. Logs of Megatron-LM, NeMo,\n"
+        "torchtitan, DeepSpeed, Hugging Face's Trainer, Lightning and others are read, and rows of gpus,step_time.\n\n"
+        "Exit codes: 0 inside the ranges, 1 failed, 2 usage, 3 outside, 4 bad input or beyond a limit.",
+    .rows = rows,
+    .names_script = options_name_a_script,
+    .own = own_options,
+    .own_count = OWN_OPTIONS,
+    .ask = ask};
+
+const OptionSpec *check_option_rows(Arena *arena, int *count);
+const OptionSpec *check_option_rows(Arena *arena, int *count) { return frame_rows(arena, &question_check, count); }
+
+int command_check(int argc, char **argv);
+int command_check(int argc, char **argv) { return frame_run(&question_check, argc, argv); }

@@ -8,9 +8,10 @@
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/queue/queue_study.h"
+#include "scenarios/study/study.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
-#include "scenarios/study/study_point.h"
+#include "sim/base/list.h"
 #include "sim/data/vary.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
@@ -70,18 +71,9 @@ typedef struct Run { // one `lockstep run`
     Problems *problems;
     const Anchors *anchors; // or NULL
     Date today;
-    struct {
-        const Record **items;
-        int count, room;
-    } records;
-    struct {
-        const StudySpec **items;
-        int count, room;
-    } studies; // of the records
-    struct {
-        RunPackets *items;
-        int count, room;
-    } packets;
+    LIST_OF(const Record *) records;
+    LIST_OF(const StudySpec *) studies; // of the records
+    LIST_OF(RunPackets) packets;
     bool all_hold;
     bool for_page; // with a timeline
 } Run;
@@ -165,10 +157,7 @@ static void simulate(Run *run, const Scenario *scenario, uint64_t seed) {
 
 // ---- Plots.
 
-typedef struct KindList {
-    const char **items;
-    int count, room;
-} KindList;
+typedef LIST_OF(const char *) KindList;
 
 static bool is_plot_kind(const char *kind) {
     for (int i = 0; i < plot_kind_count; i++)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "results/answer/frame.h"
-#include "scenarios/packets/packets_study.h"
+#include "scenarios/packets/packets.h"
 #include "scenarios/study/study.h"
 
 int command_run(int argc, char **argv);

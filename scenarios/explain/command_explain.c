@@ -1,18 +1,194 @@
-#include "scenarios/explain/command_explain.h"
-
+// lockstep explain: the causes of a step's time, and what to change.
 #include <stdio.h>
 #include <string.h>
 
 #include "results/answer/answer.h"
 #include "results/answer/last.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/explain/explain_answer.h"
-#include "scenarios/explain/step_question.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
+
+// ---- The question about one step, of explain, check and trace.
+
+char **step_question_words(Arena *arena, int argc, char **argv) {
+    char **words = ARENA_ARRAY(arena, char *, argc + 1);
+    for (int i = 0; i < argc; i++)
+        words[i] = strcmp(argv[i], "--plot") == 0 ? arena_copy_text(arena, "--plot=") : argv[i];
+    return words;
+}
+
+StepQuestion step_question_of(const Asking *asking, const char *verb) {
+    return (StepQuestion){.arena = asking->arena,
+                          .problems = asking->problems,
+                          .verb = verb,
+                          .own = asking->rows,
+                          .rows = asking->rows,
+                          .own_count = asking->row_count,
+                          .row_count = asking->row_count,
+                          .options = asking->options,
+                          .argc = asking->argc,
+                          .argv = asking->argv,
+                          .is_script = asking->is_script};
+}
+
+void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage) {
+    int sets;
+    option_texts(options, "set", &sets);
+    if (is_script) return;
+    if (!option_given(options, "model") && problem_count(usage) == 0) {
+        problem_add(usage, (Where){0}, "what is to be %s%s?", verb, verb[strlen(verb) - 1] == 'e' ? "d" : "ed");
+        problem_hint(usage, "lockstep %s FILE.lua, or lockstep %s --model NAME --node NAME --gpus N", verb, verb);
+    }
+    if (sets > 0 || option_given(options, "study")) {
+        problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");
+        problem_hint(usage, "name the script, or say the job's options");
+    }
+}
+
+bool step_question_raises_wall(const StepQuestion *question) {
+    const Options *options = question->options;
+    Arena *arena = question->arena;
+    WallRules rules = {0};
+    wall_allow_script(arena, &rules, option_positional(options, 0));
+    if (option_known(options, "anchor")) wall_allow_texts(arena, &rules, options, "anchor");
+    wall_allow_texts(arena, &rules, options, "allow-read");
+    wall_allow_settings(arena, &rules, options, "set");
+    if (option_known(options, "output"))
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "output", "-"));
+    if (option_known(options, "svg") && option_given(options, "svg"))
+        wall_allow_output(arena, &rules, WALL_REPLACE, option_text(options, "svg", "-"));
+    if (option_known(options, "plot-dir") && option_given(options, "plot-dir")) {
+        wall_allow(arena, &rules, WALL_REPLACE, option_text(options, "plot-dir", "."));
+        wall_allow_program(arena, &rules, "gnuplot");
+    }
+    return wall_raise(arena, &rules, wall_mode_said(options), question->problems);
+}
+
+const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
+                                       const ScenarioRequest **request, Problems *usage) {
+    const Options *options = question->options;
+    ScenarioRequest *script = ARENA_NEW(question->arena, ScenarioRequest);
+    *script = (ScenarioRequest){.file = option_positional(options, 0),
+                                .argc = question->argc,
+                                .argv = question->argv,
+                                .own = question->own,
+                                .own_count = question->own_count,
+                                .seed = option_seed(options, "seed", 1),
+                                .unfolded = option_flag(options, "unfolded")};
+    script->sets = option_texts(options, "set", &script->set_count);
+    script->allowed = option_texts(options, "allow-read", &script->allowed_count);
+    *request = script;
+    const Scenario *scenario = scenario_load(question->arena, catalogue, script, question->problems, usage);
+    int64_t number = option_count(options, "study", 1);
+    const ScenarioItem *item = scenario ? scenario_item(scenario, number) : NULL;
+    if (scenario && !item) {
+        problem_add(question->problems, (Where){script->file, 0},
+                    "there is no training job or rank program number %lld in it to %s", (long long)number,
+                    question->verb);
+        problem_hint(question->problems, "the script returns sim.study and sim.program; they are counted from 1");
+    }
+    return item;
+}
+
+// ---- The job of an answer.
+
+typedef struct Asked {
+    Arena *arena;
+    const OptionSpec *rows;
+    int row_count;
+    const LastQuestion *question;
+    OptionWords line, left_out;
+} Asked;
+
+// ---- Words of a job in options: those that explain knows.
+
+static void add_known_words(Asked *asked, const char *const *replaced, int replaced_count) {
+    const LastQuestion *question = asked->question;
+    OptionWords words = {0};
+    for (int i = 0; i < question->count; i++) option_words_add(asked->arena, &words, question->words[i]);
+    option_words_keep(asked->arena, asked->rows, asked->row_count, &words, replaced, replaced_count, &asked->line,
+                      &asked->left_out);
+}
+
+// How the answer was to look.
+static const char *const of_output[] = {"plot", "plot-dir", "plot-format", "table", "verbose", "brief"};
+enum { OF_OUTPUT = sizeof of_output / sizeof *of_output };
+
+// ---- All kinds of answers.
+
+// Words of its own stay as they are: of a script, or of commands that explain asks by their names.
+static void add_all(Asked *asked, bool named) {
+    if (named) LIST_PUSH(asked->arena, &asked->line, asked->question->command);
+    for (int i = 0; i < asked->question->count; i++) LIST_PUSH(asked->arena, &asked->line, asked->question->words[i]);
+}
+
+static bool add_words(Asked *asked, const char *path, Problems *problems) {
+    static const char *const named[] = {"queue", "goodput", "collective"};
+    const LastQuestion *question = asked->question;
+    bool is_script = question->count > 0 && question->words[0][0] != '-';
+    if (name_is_among(named, 3, question->command))
+        add_all(asked, true);
+    else if (strcmp(question->command, "explain") == 0 || (strcmp(question->command, "run") == 0 && is_script))
+        add_all(asked, false);
+    else if (strcmp(question->command, "run") == 0)
+        add_known_words(asked, of_output, OF_OUTPUT);
+    else {
+        problem_add(problems, (Where){path, 0}, "this is an answer of lockstep %.40s, which explain does not know",
+                    question->command);
+        return problem_hint(problems, "explain takes answers of run, plan, queue, goodput and collective");
+    }
+    return true;
+}
+
+static void say_left_out(const Asked *asked) {
+    if (asked->left_out.count == 0) return;
+    fprintf(stderr, "! Left out, as explain has no use for it:");
+    last_print_words(asked->arena, asked->left_out.items, asked->left_out.count);
+}
+
+static bool take_answer(Arena *arena, const OptionSpec *rows, int row_count, int *argc, char ***argv,
+                        Problems *problems) {
+    Asked asked = {.arena = arena, .rows = rows, .row_count = row_count};
+    const char *path = (*argv)[1];
+    const Typed typed = {(const char *const *)(*argv + 2), *argc - 2};
+    const Json *answer;
+    asked.question = last_question_of_answer(arena, path, "command", &typed, &answer, problems);
+    if (asked.question && strcmp(asked.question->command, "plan") == 0) // of the job that it chose
+        asked.question = last_question_of_answer(arena, path, "run_command", &typed, &answer, problems);
+    if (!asked.question || !add_words(&asked, path, problems)) return false;
+    LastQuestion job = *asked.question;
+    job.words = asked.line.items;
+    job.count = asked.line.count;
+    int count;
+    const char *const *words = last_words(arena, &job, typed.words, typed.count, &count);
+    char **line = ARENA_ARRAY(arena, char *, count + 2);
+    line[0] = (*argv)[0];
+    for (int i = 0; i < count; i++) line[i + 1] = arena_copy_text(arena, words[i]);
+    last_tell(arena, (const char *const *)line, count + 1, &job);
+    say_left_out(&asked);
+    *argv = line;
+    *argc = count + 1;
+    return true;
+}
+
+#define LONGEST_WAY 8 // explain's answers of explain's answers
+
+bool explain_words_of_answer(Arena *arena, const OptionSpec *rows, int row_count, int *argc, char ***argv,
+                             Problems *problems) {
+    const char *path = (*argv)[1];
+    for (int i = 0; i < LONGEST_WAY; i++) {
+        if (!take_answer(arena, rows, row_count, argc, argv, problems)) return false;
+        if (*argc < 2 || !last_names_answer((*argv)[1])) return true;
+    }
+    problem_add(problems, (Where){path, 0},
+                "this is an answer of an answer of an answer: of what is not found in %d files", LONGEST_WAY);
+    return problem_hint(problems, "name the file that run, plan or queue wrote");
+}
 
 static const char *const table_names[] = {"settings",      "together",     "resources", "life",
                                           "critical_path", "operations",   "ranks",     "links",

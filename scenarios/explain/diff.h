@@ -109,3 +109,5 @@ void attribute_settings(Arena *arena, Diff *diff, Problems *problems);
 // ---- diff_tables.c
 // Sentences as notes, and tables: time, money, settings, other.
 Record diff_record(Arena *arena, const Diff *diff);
+
+int command_diff(int argc, char **argv);

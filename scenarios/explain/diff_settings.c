@@ -17,10 +17,7 @@ typedef struct Group { // what changes at once
     enum { OF_JOB, OF_MODEL, OF_NODES, OF_GPUS, OF_FABRIC, OF_STORAGE, OF_CLUSTER, OF_POWER, OF_PRICE } kind;
 } Group;
 
-typedef struct GroupList {
-    Group *items;
-    int count, room;
-} GroupList;
+typedef LIST_OF(Group) GroupList;
 
 // ---- What differs.
 

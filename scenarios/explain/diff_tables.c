@@ -42,10 +42,7 @@ static bool same_currency(const Diff *diff) {
     return !*a || !*b || strcmp(a, b) == 0;
 }
 
-typedef struct Notes {
-    const char **items;
-    int count, room;
-} Notes;
+typedef LIST_OF(const char *) Notes;
 
 static void note(Arena *arena, Notes *notes, const char *text) { LIST_PUSH(arena, notes, text); }
 
@@ -172,10 +169,7 @@ static Notes notes_of(Arena *arena, const Diff *diff) {
 
 // ---- Tables.
 
-typedef struct Cells {
-    RecordCell *items;
-    int count, room;
-} Cells;
+typedef LIST_OF(RecordCell) Cells;
 
 static void text_cell(Arena *arena, Cells *cells, const char *text) {
     LIST_PUSH(arena, cells, ((RecordCell){.text = text, .number = NAN}));

@@ -1,13 +1,18 @@
 // Explanation of a step's time: the critical path of its simulation, and the same job simulated again with one thing
-// changed, for every resource of the machine and every switch of the job.
+// changed, for every resource of the machine and every switch of the job. Likewise of a long job's goodput, of a shared
+// cluster's waits and of a collective.
 #pragma once
 
 #include "models/workload/step/step_chain.h"
+#include "results/answer/frame.h"
 #include "results/chart/chart.h"
 #include "scenarios/lua/scenario.h"
 #include "scenarios/program/program.h"
+#include "scenarios/queue/queue_study.h"
 #include "scenarios/whatif/whatif_step.h"
+#include "sim/base/options.h"
 #include "sim/data/answer.h"
+#include "sim/data/question.h"
 
 // What an operator of a layer takes at most and at least, as the kernel models have it: forward, one micro-batch.
 typedef struct RooflineRow {
@@ -44,7 +49,7 @@ const Explanation *explain_study(Arena *arena, const ExplainRequest *request, Pr
 // The study's job on its own machine, nothing varied.
 const StudySpec *study_unvaried(Arena *arena, const StudySpec *study);
 
-// ---- Rank programs (explain_program.c): of their settings nothing is known, so resources alone are tried.
+// ---- Rank programs: of their settings nothing is known, so resources alone are tried.
 typedef struct ProgramSource { // where it can be had again
     const ScenarioRequest *request;
     int64_t number; // as scenario_item has it
@@ -58,14 +63,14 @@ RecordPoint simulate_program_once(Arena *arena, const ProgramSpec *program, cons
 // The number-th study or program of a script, from 1; NULL: there are fewer.
 const ScenarioItem *scenario_item(const Scenario *scenario, int64_t number);
 
-// explain_together_words.c: the best pair compared with the best single change, if it adds something, and its third.
+// The best pair compared with the best single change, if it adds something, and its third.
 void explain_add_together(Answer *answer, Arena *arena, const JobNow *now);
 void explain_add_together_table(Answer *answer, const JobNow *now);
 
-// ---- explain_life.c: if the cluster has failure rates, or the job checkpoints.
+// ---- Of a life, if the cluster has failure rates, or the job checkpoints.
 void list_life(Arena *arena, Explanation *explanation);
 
-// ---- explain_roofline.c
+// ---- The roofline.
 void list_roofline(Arena *arena, Explanation *explanation);
 // "convolution", "matrix product", …; "other" for time outside a block's operators.
 const char *explain_operator_kind(const Explanation *explanation, const char *name);
@@ -79,3 +84,47 @@ const Chart *explain_links_chart(Arena *arena, const Explanation *explanation);
 // ---- explain_step.c: the answer. In a report another answer has the step time.
 typedef enum ExplainDetail { EXPLAIN_IN_REPORT, EXPLAIN_FOR_PEOPLE, EXPLAIN_WITH_CHAIN } ExplainDetail;
 void explain_step_answer(Answer *answer, Arena *arena, const Explanation *explanation, ExplainDetail detail);
+
+// ---- The command.
+
+int command_explain(int argc, char **argv);
+
+// Of argv[0] "goodput", "queue", "collective".
+extern const Question explain_goodput_question, explain_queue_question, explain_collective_question;
+
+// The answer for one policy of this study, at its one size, for a page that also shows another answer. A watch is
+// open. NULL: beyond its limits, or no job waits.
+const Answer *explain_queue_study(Arena *arena, const QueueStudy *study, int policy);
+
+// ---- The job of an answer in JSON.
+
+// Replaces the file (argv[1]) by the command line stored in it: of a run its words, of a plan the words of the plan
+// it chose; of other commands also their name. Words after the file override those in it. `rows` are the options that
+// explain has; other options of the run or plan are dropped, with a message on standard error. False after a problem.
+bool explain_words_of_answer(Arena *arena, const OptionSpec *rows, int row_count, int *argc, char ***argv,
+                             Problems *problems);
+
+// ---- The question about one step, of explain, check and trace: a script's job or rank program, or a job from options.
+
+typedef struct StepQuestion {
+    Arena *arena;
+    Problems *problems;
+    const char *verb; // "explain"
+    const OptionSpec *own, *rows;
+    int own_count, row_count; // `rows` are the command's own and those of a study
+    const Options *options;
+    int argc;
+    char **argv;
+    bool is_script;
+} StepQuestion;
+
+// What the frame reads; a script's own options are among the rows.
+StepQuestion step_question_of(const Asking *asking, const char *verb);
+// "--plot" without a value is read as "--plot=".
+char **step_question_words(Arena *arena, int argc, char **argv);
+// What is missing, or is for scripts alone.
+void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage);
+bool step_question_raises_wall(const StepQuestion *question);
+// The script's item of the requested number, and its request. NULL after problems of either kind.
+const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,
+                                       const ScenarioRequest **request, Problems *usage);

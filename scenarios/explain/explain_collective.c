@@ -1,6 +1,6 @@
 // Explanation of one collective's time at one size: its latency or a link, the sizes at which that changes, the times
 // of other algorithms and protocols, and the same collective on machines of which one resource is twice as fast.
-#include "scenarios/explain/command_explain.h"
+#include "scenarios/explain/explain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,10 +50,7 @@ typedef struct Choice { // from this size on
     Priced priced;
 } Choice;
 
-typedef struct Choices {
-    Choice *items;
-    int count, room;
-} Choices;
+typedef LIST_OF(Choice) Choices;
 
 typedef struct Explained {
     Arena *arena;

@@ -8,7 +8,7 @@
 #include "results/answer/record_answer.h"
 #include "results/view.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/whatif/whatif_life.h"
+#include "scenarios/whatif/whatif.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -459,10 +459,7 @@ typedef struct Named {
     SimTime time;
 } Named;
 
-typedef struct NamedList {
-    Named *items;
-    int count, room;
-} NamedList;
+typedef LIST_OF(Named) NamedList;
 
 static const char *way_of(const StepPiece *piece) {
     if (!piece->is_pass) return *piece->pass ? piece->pass : "around passes";

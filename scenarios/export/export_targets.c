@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "scenarios/export/export_internal.h"
+#include "scenarios/export/export.h"
 #include "scenarios/import/import.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
@@ -163,12 +163,11 @@ const int export_target_count = sizeof export_targets / sizeof *export_targets;
 
 // ---- Options of one part.
 
-typedef struct Entries {
-    struct Entry {
-        const char *name, *value;
-    } * items;
-    int count, room;
-} Entries;
+typedef struct Entry {
+    const char *name, *value;
+} Entry;
+
+typedef LIST_OF(Entry) Entries;
 
 static bool takes_folder(const ExportTarget *target) {
     return !target->dashes && target->parts[0].form == EXPORT_ARGUMENTS;
@@ -184,12 +183,12 @@ static bool has_part(const ExportPart *part) { return part->fixed != NULL; }
 
 static bool add_word(const Export *e, const ExportPart *part, const ExportWord *word, Entries *entries) {
     if (strcmp(word->key, "scaled_precision") == 0) {
-        LIST_PUSH(e->arena, entries, ((struct Entry){"mixed_precision", word->value}));
+        LIST_PUSH(e->arena, entries, ((Entry){"mixed_precision", word->value}));
         return true;
     }
     ImportSpelling spelling = import_spell(e->arena, table_of(e->target, part), word->key, word->value, part->avoid);
     if (!spelling.name) return false;
-    struct Entry entry = {spelling.name, spelling.value};
+    Entry entry = {spelling.name, spelling.value};
     LIST_PUSH(e->arena, entries, entry);
     return true;
 }
@@ -219,7 +218,7 @@ static void add_fixed(const Export *e, const ExportPart *part, Entries *entries)
             value = NULL;
         }
         if (value && strcmp(value, "%S%") == 0) value = steps_between(e);
-        struct Entry entry = {part->form == EXPORT_ARGUMENTS ? pair + 2 : pair, value};
+        Entry entry = {part->form == EXPORT_ARGUMENTS ? pair + 2 : pair, value};
         LIST_PUSH(e->arena, entries, entry);
     }
 }
@@ -236,17 +235,16 @@ static Entries entries_of(const Export *e, int number) {
     for (int i = 0; i < e->counted.count; i++) add_word(e, part, &e->counted.items[i], &entries);
     if (part->form == EXPORT_OVERRIDES) {
         const Model *model = e->training->model;
-        struct Entry shape[] = {
-            {"model.add_bias_linear", model->biases ? "true" : "false"},
-            {"model.position_embedding_type", model->learned_positions ? "learned_absolute" : "rope"},
-            {"dataset.sequence_length", arena_printf(e->arena, "%.0f", e->training->seq_len)}};
+        Entry shape[] = {{"model.add_bias_linear", model->biases ? "true" : "false"},
+                         {"model.position_embedding_type", model->learned_positions ? "learned_absolute" : "rope"},
+                         {"dataset.sequence_length", arena_printf(e->arena, "%.0f", e->training->seq_len)}};
         for (size_t i = 0; i < sizeof shape / sizeof *shape; i++) LIST_PUSH(e->arena, &entries, shape[i]);
     }
     if (part->form == EXPORT_ARGUMENTS && e->target->dashes) {
         const Model *model = e->training->model;
-        struct Entry flags[] = {{"group_query_attention", NULL},     {"use_megatron_fsdp", NULL},
-                                {"recompute_method", "uniform"},     {"recompute_num_layers", "1"},
-                                {"position_embedding_type", "rope"}, {"disable_bias_linear", NULL}};
+        Entry flags[] = {{"group_query_attention", NULL},     {"use_megatron_fsdp", NULL},
+                         {"recompute_method", "uniform"},     {"recompute_num_layers", "1"},
+                         {"position_embedding_type", "rope"}, {"disable_bias_linear", NULL}};
         bool wanted[] = {model->kv_heads < model->heads,
                          e->training->layout.zero >= 2,
                          e->training->recompute == RECOMPUTE_FULL && !e->training->recompute_layers,
@@ -289,7 +287,7 @@ static const char *by_blanks(const Export *e, const char *list) {
 static const char *arguments_text(const Export *e, const Entries *entries) {
     const char *text = "";
     for (int i = 0; i < entries->count; i++) {
-        const struct Entry *entry = &entries->items[i];
+        const Entry *entry = &entries->items[i];
         const char *value = entry->value;
         if (e->target->parts[0].form == EXPORT_OVERRIDES) {
             bool bare = !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")];
@@ -313,7 +311,7 @@ static const char *level_text(const Export *e, ExportForm form, const Entries *e
     const char *text = "", *between = "";
     const char *indent = arena_printf(e->arena, "%*s", 2 * depth, "");
     for (int i = 0; i < entries->count; i++) {
-        const struct Entry *entry = &entries->items[i];
+        const Entry *entry = &entries->items[i];
         if (strncmp(entry->name, prefix, before) != 0) continue;
         const char *rest = entry->name + before, *dot = strchr(rest, '.');
         const char *key = arena_printf(e->arena, "%.*s", (int)(dot ? dot - rest : (long)strlen(rest)), rest);

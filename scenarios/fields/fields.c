@@ -355,8 +355,13 @@ static const ObjectType own_types[OBJECT_COUNT] = {
     [OBJECT_READ] = {"read", "r:read", "read", "samples from storage", FIELDS(read_fields), false},
     [OBJECT_COLLECTIVE] = {"collective", "a collective", "all_reduce", "an operation that all ranks of a group join",
                            FIELDS(collective_fields), false},
-    QUEUE_OBJECTS,
-    PACKETS_OBJECTS,
+    [OBJECT_QUEUE] = {"queue", "sim.queue", "queue", "jobs that share a cluster", ENDED(queue_fields), true},
+    [OBJECT_QUEUE_DEMAND] = {"queue.demand", NULL, "demand", "jobs to be drawn", ENDED(queue_demand_fields), true},
+    [OBJECT_QUEUE_JOB] = {"queue.jobs", NULL, "jobs", "a job of a list", ENDED(queue_job_fields), false},
+    [OBJECT_QUEUE_GOAL] = {"queue.goal", NULL, "goal", "how long jobs may wait: how many GPUs does it take?",
+                           ENDED(queue_goal_fields), true},
+    [OBJECT_PACKETS] = {"packets", "sim.packets", "packets", "flows as packets", ENDED(packets_fields), true},
+    [OBJECT_PACKETS_FLOW] = {"packets.flows", NULL, "flows", "a flow of a list", ENDED(packets_flow_fields), false},
 };
 
 // ---- All objects: these, those of a training job, and the two of variable parameters.

@@ -73,7 +73,7 @@ typedef struct ObjectType {
 
 #define FIELDS_MOST 128 // of one object
 
-// fields_packets.c
+// field_rows.c
 enum { PACKETS_INCAST, PACKETS_PERMUTATION, PACKETS_ALL_TO_ALL, PACKETS_PATTERNS };
 extern const char *const packets_patterns[PACKETS_PATTERNS];
 #define PACKETS_FLOWS_MOST 100000 // of a list

@@ -1,6 +1,5 @@
 // Where an option stands, what stands behind it, and another value in its place: a literal, or where a variable stands
 // there the literal that is assigned to it. Options that only go with another come and go with it.
-#include "scenarios/import/change.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -193,8 +192,7 @@ static Found change_at(Changing *c, const char *at, const char *old, const char 
 
 static bool refuse(Changing *c, const Json *item, const char *name, const char *why) {
     problem_add(c->problems, (Where){c->path, item ? line_of(item) : 0}, "%s cannot be changed: %s", name, why);
-    problem_hint(c->problems, "change it by hand");
-    return false;
+    return problem_hint(c->problems, "change it by hand");
 }
 
 // What stands behind the name.
@@ -337,8 +335,7 @@ static bool add_option(Changing *c, const ImportWord *word) {
         return true;
     }
     problem_add(c->problems, (Where){c->path, 0}, "it does not say %s", spelling.name);
-    problem_hint(c->problems, "add %s with the value %s by hand", spelling.name, spelling.value);
-    return false;
+    return problem_hint(c->problems, "add %s with the value %s by hand", spelling.name, spelling.value);
 }
 
 // ---- What goes with what.
@@ -484,10 +481,7 @@ const char *change_not_scaled(Arena *arena, const Json *before, const Json *afte
     return NULL;
 }
 
-typedef struct Words {
-    ImportWord *items;
-    int count, room;
-} Words;
+typedef LIST_OF(ImportWord) Words;
 
 // Megatron has 8 bits beside a precision, and layers of a virtual stage instead of their number.
 static Words in_words_of(Changing *c, const ImportWord *words, int count) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "models/workload/job/job.h"
-#include "scenarios/import/manifests.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
@@ -181,7 +181,7 @@ static void read_parts(Reading *r, const char *shown, const Json *defaults, bool
     }
 }
 
-void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
+static void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes) {
     SaidList list = {0};
     const char *dot = strrchr(shown, '.'), *below = strstr(text, "@package _global_") ? NULL : r->below;
     const Json *defaults = NULL;
@@ -739,8 +739,7 @@ static const Import *read_through(Arena *arena, const char *path, const char *te
         if (strcmp(asked->kind, import_kinds[i]) == 0) kind = i;
     if (strlen(text) != bytes || kind == IMPORT_KINDS) {
         problem_add(problems, (Where){path, 0}, "this is no script and no configuration");
-        problem_hint(problems, "--from KIND says which it is: log, toml, manifest, config, shell");
-        return NULL;
+        return problem_hint(problems, "--from KIND says which it is: log, toml, manifest, config, shell"), NULL;
     }
     hear_own_words(&r, text);
     keep_text(&r, path, text);

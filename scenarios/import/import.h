@@ -6,6 +6,7 @@
 
 #include "scenarios/import/said.h"
 #include "scenarios/import/software.h"
+#include "sim/base/list.h"
 #include "sim/base/options.h"
 
 // What a file is taken to be, by its name and the beginning of its text; the first that knows it.
@@ -31,18 +32,12 @@ typedef struct ImportLine { // of one of the lists
     Where where;
 } ImportLine;
 
-typedef struct ImportLines {
-    ImportLine *items;
-    int count, room;
-} ImportLines;
+typedef LIST_OF(ImportLine) ImportLines;
 
 typedef struct Import {
     const char *kind, *software;
     ImportLines taken, idle, open, missing, job;
-    struct {
-        ImportWord *items;
-        int count, room;
-    } words;
+    LIST_OF(ImportWord) words;
 } Import;
 
 // NULL after problems.

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/machines.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 

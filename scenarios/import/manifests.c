@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "scenarios/import/manifests.h"
+#include "scenarios/import/reading.h"
 
 const char *text_at(Reading *r, const Json *tree, const char *path) {
     const char *text = tree_text(r->arena, tree_at(tree, path));

@@ -266,7 +266,7 @@ static void take_line(Log *log, const char *text, int line) {
 }
 
 // "+ torchrun …", as shells with -x have it, "cmd = …" of DeepSpeed's launcher.
-static void take_command(Log *log, const char *text, int line) {
+static void take_log_command(Log *log, const char *text, int line) {
     const char *cmd = strstr(text, ":main] cmd = "), *command = cmd ? cmd + 13 : text + strspn(text, "+");
     if (command > text && (cmd || *command == ' '))
         shell_run_words(reading_shell(log->r), command, (Where){log->file, line});
@@ -293,7 +293,7 @@ static const char *take_from(Log *log, const char *at, const char *last, int lin
     size_t length = strcspn(at, "\n");
     if (!next && length < LONGEST_LINE) {
         const char *whole = arena_printf(log->r->arena, "%.*s", (int)length, at);
-        take_command(log, whole, line);
+        take_log_command(log, whole, line);
         take_line(log, whole, line);
     }
     return next_line(next ? next : at);

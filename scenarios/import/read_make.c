@@ -240,7 +240,7 @@ static void take_rule(Make *m, const char *text, int line) {
         (Rule){expand(m, trimmed(m, text, colon), NULL), trimmed(m, needs, needs + strlen(needs)), "", line, false};
 }
 
-static void take_command(Make *m, const char *text) {
+static void add_command(Make *m, const char *text) {
     if (m->rule_count == 0) return;
     Rule *rule = &m->rules[m->rule_count - 1];
     text += strspn(text, "\t @-+");
@@ -311,7 +311,7 @@ static void take_line_of_just(Make *m, const char *text, int line) {
     if (rule && isblank((unsigned char)*text)) {
         text += strspn(text, " \t");
         rule->done = rule->done || (strncmp(text, "#!", 2) == 0 && !strstr(text, "sh")); // of another language
-        take_command(m, text);
+        add_command(m, text);
         return;
     }
     text += exported ? 7 : *text == '@';
@@ -348,7 +348,7 @@ static void take_line(Make *m, const char *text, int line) {
     if (*text != '\t' && take_condition(m, word)) return;
     if (m->conditions > 0 && !m->condition[m->conditions - 1].holds) return;
     if (*text == '\t') {
-        take_command(m, text);
+        add_command(m, text);
         return;
     }
     const char *comment = strchr(text, '#');

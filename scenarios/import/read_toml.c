@@ -2,7 +2,7 @@
 // four kinds, numbers, truths, dates as texts, arrays, inline tables. What is said goes straight to the flat list.
 #include <string.h>
 
-#include "scenarios/import/formats.h"
+#include "scenarios/import/said.h"
 
 enum { DEEPEST = 16 };
 
@@ -17,8 +17,7 @@ typedef struct TomlReader {
 
 static bool fail(TomlReader *r, const char *what, const char *hint) {
     problem_add(r->problems, (Where){r->name, r->line}, "this is no TOML: %s", what);
-    problem_hint(r->problems, "%s", hint);
-    return false;
+    return problem_hint(r->problems, "%s", hint);
 }
 
 static char here(const TomlReader *r) { return r->at < r->end ? *r->at : '\0'; }

@@ -1,9 +1,12 @@
 // What the files of this folder share while one import is read.
 #pragma once
 
-#include "scenarios/import/formats.h"
+#include "models/workload/model/model.h"
 #include "scenarios/import/import.h"
+#include "scenarios/import/said.h"
 #include "scenarios/import/shell.h"
+#include "sim/base/list.h"
+#include "sim/data/json.h"
 #include "sim/system/gate.h"
 
 enum { LARGEST_FILE = 4 << 20 };
@@ -56,22 +59,10 @@ typedef struct Reading {
     SaidList imports; // of programs in Python that are in sight
     SaidList step;    // of srun and mpirun around what is being read
     Machines machines;
-    struct {
-        Host *items;
-        int count, room;
-    } hosts;
-    struct {
-        Launch *items;
-        int count, room;
-    } launches;
-    struct {
-        Heard *items;
-        int count, room;
-    } heard;
-    struct {
-        ReadText *items;
-        int count, room;
-    } texts; // of all files, in the order in which they were read
+    LIST_OF(Host) hosts;
+    LIST_OF(Launch) launches;
+    LIST_OF(Heard) heard;
+    LIST_OF(ReadText) texts; // of all files, in the order in which they were read
     const char *program;
     const char *folder; // below the file's, in which the job runs; or NULL
     Shell *shell;
@@ -106,7 +97,6 @@ const char *reading_path_from(Reading *r, const char *file, const char *path);
 enum { READING_BASES = 6 }; // configurations upon each other
 // A configuration by its name: said with that strength. False: it was not read.
 bool reading_config(Reading *r, const char *path, Where where);
-void reading_config_text(Reading *r, const char *shown, const char *text, size_t bytes);
 
 // Files of jobs, as Kubernetes and services take them. False after problems.
 bool reading_jobs(Reading *r, const char *name, const char *text, size_t bytes, Problems *problems);
@@ -137,5 +127,67 @@ void read_manifest(Reading *r, const char *file, const Json *documents); // mani
 struct NodeType;
 const struct NodeType *node_of_instance(Reading *r, const char *type); // settle.c: "ml.p4d.24xlarge"; or NULL
 const char *node_said(Reading *r, const char *said);     // settle.c: a node with the GPU that is called so; or NULL
-const char *remarked_gpu(Reading *r, Where *where);      // remarks.c: by comments of one file; or NULL
+const char *remarked_gpu(Reading *r, Where *where);      // machines.c: by comments of one file; or NULL
 void settle(Reading *r, const ImportSoftware *software); // settle.c
+
+// ---- Machines.
+
+// By a launcher's own options.
+typedef void MachinesOf(Reading *r, const Launch *launch);
+MachinesOf machines_of_torchrun, machines_of_deepspeed, machines_of_accelerate, machines_of_composer,
+    machines_of_colossalai, machines_of_llamafactory, machines_of_axolotl, machines_of_ranks;
+void machines_of_scheduler(Reading *r); // sbatch and srun: what they reserve
+void machines_of_tasks(Reading *r);     // a task a GPU, where nobody else starts ranks
+
+void read_slurm(Reading *r, const ShellWords *words, int begin, int end, SaidList *list, Where where, SaidBy by);
+void read_directives(Reading *r, const char *file, const char *text); // #SBATCH, #PBS
+void set_slurm(Reading *r);                                           // the variables that the scheduler sets
+// Of "a,b,c", up to one of the letters.
+int items_of(const char *text, const char *until);
+
+// ---- Files of jobs.
+
+const char *text_at(Reading *r, const Json *tree, const char *path); // of a plain value; NULL: there is none
+double number_at(Reading *r, const Json *tree, const char *path, double fallback);
+void note(Reading *r, const char *name, const char *value, const Json *at); // for the lists
+void reserve(Reading *r, double nodes, double per_node, const char *gpu, const Json *at);
+void take_command(Reading *r, const Json *container); // "command" and "args"
+// torchrun takes both from the environment there.
+void default_ranks(Reading *r, double nodes, double per_node, const Json *job);
+
+// "nvidia:A100:80GB:8", "H100:8", "A100-80GB": the model, and how many where that is said.
+const char *gpu_of_text(Reading *r, const char *text, double *count);
+bool is_task(const char *text);
+bool read_task(Reading *r, const char *file, const char *text, const Json *documents); // false: it is none of these
+
+// ---- Making options of ours of what is heard.
+
+const char *number_text(Reading *r, double number);
+void hear_number(Reading *r, const char *key, double number, Where where); // what is not above 0 is not said
+void ask_for(Reading *r, const char *what, const char *why);               // for the list of what is left open
+
+double layout_of(const Reading *r); // GPUs of a replica: tp x pp x cp
+double world_of(const Reading *r);
+void settle_offload(Reading *r); // of optimizer and, with ZeRO 3, parameters, where one word says both
+
+// What a software does to what is heard, by the name that software.options has for it; NULL: there is none.
+ImportRule *settle_rule(const char *name);
+
+// What comes to nothing beside the rest is listed as of no effect, not as taken.
+void set_aside(Reading *r, const char *key, const char *why);
+void set_open(Reading *r, const char *key, const char *why); // what cannot be simulated, as not understood
+
+const Model *model_called(Reading *r, const char *name); // of the library; or NULL
+void settle_shape(Reading *r);                           // sizes that follow from others, as the software has it
+void settle_model(Reading *r);
+
+// ---- A launch file with some of its options changed, byte for byte the same otherwise.
+
+bool change_is_none(const char *value); // what is not said at all: "none", "false", "0", "1" of a degree
+// Whether an option goes because one of these does that it only goes with.
+bool change_goes_with(const char *option, const ImportWord *words, int count);
+// Of counts of machines that were to become so many times as many, the first that is not, with why; NULL: all are.
+const char *change_not_scaled(Arena *arena, const Json *before, const Json *after, double by);
+// `imported`: what the file was found to say (subject.c). NULL after problems.
+const char *change_text(Arena *arena, const char *path, const Json *imported, const ImportWord *words, int count,
+                        Problems *problems);

@@ -67,7 +67,9 @@ bool spelling_means(const char *spelling, const char *name) { return spelling_le
 
 static bool is_name_letter(char c) { return isalnum((unsigned char)c) || c == '_' || c == '-'; }
 
-bool said_whole(const char *text, const char *at, size_t length) {
+// The last of that name, dashes and case aside; or the last whose name ends in ".name". NULL: none.
+// the name there is no part of another
+static bool said_whole(const char *text, const char *at, size_t length) {
     return (at == text || !is_name_letter(at[-1])) && !is_name_letter(at[length]);
 }
 
@@ -188,6 +190,39 @@ bool said_of_tree(Arena *arena, SaidList *list, const Json *tree, SaidBy by, Pro
     if (add_tree(&walk, tree, "", 0)) return true;
     problem_add(problems, tree->where,
                 "this says more than %d things, or lies more than %d deep: no configuration does", MOST_SAID, DEEPEST);
-    problem_hint(problems, "aliases of aliases grow like this; leave out what the job does not need");
-    return false;
+    return problem_hint(problems, "aliases of aliases grow like this; leave out what the job does not need");
+}
+
+// ---- References to other settings.
+
+enum { ROUNDS = 6, LONGEST = 4096 };
+static const char unknown[] = {NOT_KNOWN, '\0'};
+
+static const char *value_of(Arena *arena, const SaidList *list, const Said *said, const char *name) {
+    const char *dot = strrchr(said->name, '.');
+    if (*name == '.') name = dot ? arena_printf(arena, "%.*s%s", (int)(dot - said->name), said->name, name) : name + 1;
+    for (int i = list->count - 1; i >= 0; i--)
+        if (same_word(list->items[i].name, name)) return list->items[i].value;
+    return NULL;
+}
+
+static bool resolve(Arena *arena, const SaidList *list, Said *said) {
+    size_t letters = strlen(said->value);
+    if (letters > 2 && said->value[0] == '<' && strcspn(said->value, ">") == letters - 1) {
+        const char *other = value_of(arena, list, said, arena_printf(arena, "%.*s", (int)letters - 2, said->value + 1));
+        if (other) said->value = other;
+        return other && *other == '<';
+    }
+    const char *open = strstr(said->value, "${"), *close = open ? strchr(open, '}') : NULL;
+    if (!close) return false;
+    const char *name = arena_printf(arena, "%.*s", (int)(close - open - 2), open + 2);
+    const char *value = value_of(arena, list, said, name);
+    if (!value || value == said->value || strlen(value) + strlen(said->value) > LONGEST) value = unknown;
+    said->value = arena_printf(arena, "%.*s%s%s", (int)(open - said->value), said->value, value, close + 1);
+    return true;
+}
+
+void said_resolve(Arena *arena, SaidList *list) {
+    for (int i = 0; i < list->count; i++)
+        for (int round = 0; round < ROUNDS && resolve(arena, list, &list->items[i]);) round++;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "sim/base/arena.h"
+#include "sim/base/list.h"
 #include "sim/base/problem.h"
 #include "sim/data/json.h"
 
@@ -19,17 +20,12 @@ typedef struct Said {
     SaidBy by;
 } Said;
 
-typedef struct SaidList {
-    Said *items;
-    int count, room;
-} SaidList;
+typedef LIST_OF(Said) SaidList;
 
 enum { MOST_SAID = 20000 }; // of one file, and of all: more is no configuration
 
 // False: there are too many.
 bool said_add(Arena *arena, SaidList *list, const char *name, const char *value, Where where, SaidBy by);
-// The last of that name, dashes and case aside; or the last whose name ends in ".name". NULL: none.
-bool said_whole(const char *text, const char *at, size_t length); // the name there is no part of another
 // Where a line has the name as a whole word, of so many letters; of a path ("a.b") its last component will do. NULL: it
 // has not.
 const char *said_in_line(const char *line, const char *name, size_t *length);
@@ -56,3 +52,11 @@ const Json *tree_get(const Json *object, const char *key);
 const Json *tree_at(const Json *tree, const char *path); // "spec.template.spec"; NULL where there is none
 const char *tree_text(Arena *arena, const Json *value);  // of a plain value as it is written; NULL of others
 bool tree_is_list_of_plain(const Json *value);
+
+// ---- TOML by a small reader of our own, and what refers to other settings.
+
+// False after a problem: a line that is no TOML.
+bool toml_read(Arena *arena, SaidList *list, const char *name, const char *text, size_t bytes, SaidBy by,
+               Problems *problems);
+// "${a.b}" and "${.sibling}" as OmegaConf reads them, in place; what leads nowhere or in a circle is not known.
+void said_resolve(Arena *arena, SaidList *list);

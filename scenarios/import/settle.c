@@ -7,7 +7,7 @@
 
 #include "models/hardware/hardware.h"
 #include "models/workload/job/job.h"
-#include "scenarios/import/settle.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 
 const char *number_text(Reading *r, double number) { return arena_printf(r->arena, "%.10g", number); }

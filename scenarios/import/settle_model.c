@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/workload/job/job.h"
-#include "scenarios/import/settle.h"
+#include "scenarios/import/reading.h"
 #include "sim/system/file.h"
 
 const Model *model_called(Reading *r, const char *name) {

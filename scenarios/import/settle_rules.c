@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/import/settle.h"
+#include "scenarios/import/reading.h"
 
 static void settle_torchtitan(Reading *r, Where where) {
     double replicate = heard_number(r, "replicate", 1), shard = heard_number(r, "shard_degree", -1),

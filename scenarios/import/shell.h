@@ -5,16 +5,14 @@
 #pragma once
 
 #include "scenarios/import/said.h"
+#include "sim/base/list.h"
 
 typedef struct ShellWord {
     const char *text;
     int line; // where its text stands
 } ShellWord;
 
-typedef struct ShellWords {
-    ShellWord *items;
-    int count, room;
-} ShellWords;
+typedef LIST_OF(ShellWord) ShellWords;
 
 typedef struct ShellText { // that grows
     char *letters;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "scenarios/import/shell.h"
+#include "sim/base/list.h"
 
 // Limits of what a script may make the reader do. No launcher comes near.
 enum {
@@ -33,22 +34,10 @@ typedef struct Captured { // what the commands within $(…) print
 struct Shell {
     Arena *arena;
     ShellHooks hooks;
-    struct {
-        ShellVariable *items;
-        int count, room;
-    } variables;
-    struct {
-        ShellFunction *items;
-        int count, room;
-    } functions;
-    struct {
-        ShellFile *items;
-        int count, room;
-    } files;
-    struct {
-        ShellNote *items;
-        int count, room;
-    } notes;
+    LIST_OF(ShellVariable) variables;
+    LIST_OF(ShellFunction) functions;
+    LIST_OF(ShellFile) files;
+    LIST_OF(ShellNote) notes;
     const ShellWords *arguments; // $1, $2, …
     const char *file;
     int depth, steps;

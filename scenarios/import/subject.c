@@ -12,8 +12,8 @@
 
 #include "models/workload/job/job.h"
 #include "results/answer/answer.h"
-#include "scenarios/import/change.h"
 #include "scenarios/import/import.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/text.h"
 #include "sim/data/answer.h"
 #include "sim/data/trainer_log.h"
@@ -168,8 +168,7 @@ static const Json *reply_of(Arena *arena, const char *path, const char *text, co
                 full   ? "reading it takes more than 256 MiB"
                 : late ? "reading it takes more than 5 seconds"
                        : "it could not be read");
-    problem_hint(problems, "no launch script needs that; say the job in options instead");
-    return NULL;
+    return problem_hint(problems, "no launch script needs that; say the job in options instead"), NULL;
 }
 
 static const char *text_of(const Json *object, const char *key) {
@@ -466,9 +465,8 @@ static bool is_same_but_longer(Arena *arena, const char *from, const char *to) {
 static bool refuse_beside(const char *option, const char *from, const char *to, Problems *problems) {
     problem_add(problems, (Where){imported_file, 0}, "--%s would change with it, from %s to %s", option,
                 from ? from : "nothing", to ? to : "nothing");
-    problem_hint(problems, "a variable says both, or one follows from the other: say --%s too, or change it by hand",
-                 option);
-    return false;
+    return problem_hint(
+        problems, "a variable says both, or one follows from the other: say --%s too, or change it by hand", option);
 }
 
 // It is read again in place of the file: what was to change has changed, and nothing else.
@@ -486,8 +484,7 @@ static bool says_as_wanted(Arena *arena, const char *text, const Json *stands, c
         if (is && !stays) continue;
         problem_add(problems, (Where){imported_file, 0}, "--%s %s cannot be said there: %s", words[i].option,
                     words[i].value, stays ? stays : arena_printf(arena, "it would be %s", said ? said : "nothing"));
-        problem_hint(problems, "change it by hand, or write a new script: --export megatron");
-        return false;
+        return problem_hint(problems, "change it by hand, or write a new script: --export megatron");
     }
     for (int i = 0; before && i + 1 < before->count; i += 2) {
         const char *option = before->items[i].text, *old = before->items[i + 1].text, *said = word_in(now, option);
@@ -506,10 +503,7 @@ static bool says_as_wanted(Arena *arena, const char *text, const Json *stands, c
 }
 
 const char *import_change(Arena *arena, const ImportWord *words, int count, Problems *problems) {
-    struct {
-        ImportWord *items;
-        int count, room;
-    } differ = {0};
+    LIST_OF(ImportWord) differ = {0};
     ImportAsked asked;
     const Json *stands = as_it_stands(arena, &asked), *said = json_get(stands, "words");
     for (int i = 0; i < count; i++) {
@@ -519,8 +513,7 @@ const char *import_change(Arena *arena, const ImportWord *words, int count, Prob
     }
     if (differ.count == 0) {
         problem_add(problems, (Where){imported_file, 0}, "nothing is to be changed");
-        problem_hint(problems, "say options that differ from it: --tp 4 --micro-batch 2");
-        return NULL;
+        return problem_hint(problems, "say options that differ from it: --tp 4 --micro-batch 2"), NULL;
     }
     const char *text = change_text(arena, imported_file, stands, differ.items, differ.count, problems);
     return text && says_as_wanted(arena, text, stands, &asked, differ.items, differ.count, problems) ? text : NULL;

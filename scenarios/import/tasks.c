@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/hardware.h"
-#include "scenarios/import/manifests.h"
+#include "scenarios/import/reading.h"
 
 const char *gpu_of_text(Reading *r, const char *text, double *count) {
     const char *model = NULL;

@@ -1,4 +1,4 @@
-#include "scenarios/lua/lua_course.h"
+#include "scenarios/lua/scenario.h"
 
 #include <math.h>
 #include <string.h>

@@ -82,10 +82,7 @@ void lua_library_open(lua_State *L);
 // Puts a read-only view of the table on top of the stack in its place; reading a name it lacks raises, with the
 // nearest name, when `strict` (what the table is called) is given.
 void lua_library_protect(lua_State *L, const char *called, bool strict);
-// pairs and next in an order that is always the same, and a stable sort: lua_order.c.
-int lua_sorted_pairs(lua_State *L);
 int lua_sorted_next(lua_State *L);
-int lua_stable_sort(lua_State *L);
 // require: modules in the script's folder, and built-in ones, which are fields of the registry's table.
 int lua_require(lua_State *L);
 #define LUA_BUILTIN_MODULES "lockstep.modules"

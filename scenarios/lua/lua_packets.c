@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "scenarios/lua/lua_script.h"
-#include "scenarios/packets/packets_study.h"
+#include "scenarios/packets/packets.h"
 
 static const PacketsStudy *packets_of(Script *script, const Object *object) {
     const Value *list = object_value(object, "flows");

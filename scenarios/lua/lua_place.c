@@ -1,5 +1,5 @@
 // A small lexer of Lua: enough to skip texts, comments and nested tables.
-#include "scenarios/lua/lua_place.h"
+#include "scenarios/lua/lua_read.h"
 
 #include <ctype.h>
 #include <stdbool.h>

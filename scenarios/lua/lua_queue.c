@@ -7,8 +7,7 @@
 
 static bool complain(Script *script, Where where, const char *what, const char *hint) {
     problem_add(script->problems, where, "%s", what);
-    problem_hint(script->problems, "%s", hint);
-    return false;
+    return problem_hint(script->problems, "%s", hint);
 }
 
 // ---- The cluster.

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "scenarios/lua/lua_recorder.h"
+#include "scenarios/lua/lua_script.h"
 #include "sim/base/check.h"
 
 typedef struct Call { // one operation being read
@@ -45,8 +45,7 @@ static bool choose_stream(Call *call) {
     }
     problem_add(call->recorder->script->problems, call->where, "this stream belongs to rank %d, and rank %d uses it",
                 handle->rank, call->rank);
-    problem_hint(call->recorder->script->problems, "make it with r:stream in the same call of the function");
-    return false;
+    return problem_hint(call->recorder->script->problems, "make it with r:stream in the same call of the function");
 }
 
 static bool open_call(lua_State *L, ObjectId id, const char *word, Call *call) {

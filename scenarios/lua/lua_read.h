@@ -1,5 +1,5 @@
-// Conversion of Lua tables to checked values, by the table of fields. All errors of a table are reported at once,
-// each at its own line; --set overrides the script's values.
+// Conversion of Lua tables to checked values, by the table of fields. All errors of a table are reported at once, each
+// at its own line; --set overrides the script's values.
 #pragma once
 
 #include <lua.h>
@@ -7,7 +7,26 @@
 #include "models/hardware/hardware.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/lua/lua_host.h"
-#include "scenarios/lua/lua_place.h"
+
+// ---- Lines of fields.
+
+// Lua gives the line of a call only; the lines inside its table are found by scanning the source, so that a message
+// points at the field itself. Fields not found keep the call's line.
+typedef struct Place {
+    const char *at; // in the source; NULL: not found, `line` is the nearest that is known
+    int line;
+} Place;
+
+// Just inside the brace of `word { …` or `word({ …`, the first one that begins at the line or soon after it.
+Place place_of_call(const char *source, int line, const char *word);
+// The value of `key = …` in the table that the place is inside of.
+Place place_of_key(Place table, const char *key);
+// The next value without a key; afterwards *rest is the rest of the table.
+Place place_of_next_item(Place *rest);
+// From a value that is a table constructor to just inside its brace.
+Place place_inside(Place value);
+
+// ---- Tables and values.
 
 // Return values of sim's functions: a userdata of this shape. value NULL: its creation failed and was reported; its
 // users report nothing more.
@@ -67,3 +86,10 @@ const Object *object_table(const Object *object, const char *field); // NULL whe
 // One text as the value of a field, for --set and flags. False after a problem.
 bool value_from_text(Reader *reader, const Field *field, const char *called, const char *text, Where where,
                      Value *value);
+
+// ---- Checks one value against one field, for lua_read.c. Knows kinds and ranges, no tables.
+
+Handle *handle_at(lua_State *L, int index); // NULL when the value is none of ours
+void handle_push(lua_State *L, HandleKind kind, const void *value, Where where);
+
+void read_fields(Reader *reader, int index, Value *values, Object *object);

@@ -1,4 +1,4 @@
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/lua/scenario.h"
 
 #include <lauxlib.h>
 #include <math.h>
@@ -27,8 +27,7 @@ struct StepReader {
 
 static bool wrong(StepReader *reader, const char *text, const char *hint) {
     problem_add(reader->problems, (Where){reader->file, 0}, "rank %d, step %d: %s", reader->rank, reader->step, text);
-    problem_hint(reader->problems, "%s", hint);
-    return false;
+    return problem_hint(reader->problems, "%s", hint);
 }
 
 // The table on top of the stack, a message or a step, has these two fields and no others.
@@ -66,10 +65,7 @@ static bool read_message(lua_State *L, StepReader *reader, const char *peer, Ste
     return true;
 }
 
-typedef struct Messages {
-    StepMessage *items;
-    int count, room;
-} Messages;
+typedef LIST_OF(StepMessage) Messages;
 
 // The field of a step on top of the stack: nothing, a message, or a list of them.
 static bool read_messages(lua_State *L, StepReader *reader, const char *field, const char *peer, Messages *messages) {
@@ -176,9 +172,10 @@ const WrittenSteps *lua_steps_read(StepReader *reader, Arena *into, int ranks, i
     const char *text = steps_check(reader->arena, steps, ranks);
     if (!text) return steps;
     problem_add(reader->problems, (Where){reader->file, 0}, "%s", text);
-    problem_hint(reader->problems, "the i-th send from one rank to another meets the i-th receive there; a step ends "
-                                   "when all its messages are through");
-    return NULL;
+    return problem_hint(reader->problems,
+                        "the i-th send from one rank to another meets the i-th receive there; a step ends "
+                        "when all its messages are through"),
+           NULL;
 }
 
 void lua_steps_close(StepReader *reader) { lua_host_close(reader->host); }

@@ -5,7 +5,7 @@
 #include "models/workload/job/job.h"
 #include "results/answer/frame.h"
 #include "scenarios/fields/fields.h"
-#include "scenarios/packets/packets_study.h"
+#include "scenarios/packets/packets.h"
 #include "sim/base/digest.h"
 #include "sim/data/vary.h"
 #include "sim/system/watch.h"

@@ -3,10 +3,41 @@
 
 #include "models/hardware/market.h"
 #include "models/workload/job/job.h"
-#include "scenarios/plan/batch_law.h"
 #include "scenarios/study/study.h"
+#include "sim/base/arena.h"
+#include "sim/base/list.h"
+#include "sim/base/problem.h"
 #include "sim/base/quantity.h"
 #include "sim/system/workers.h"
+
+// ---- The number of optimizer steps for the same result by the global batch, and the learning rate.
+
+typedef struct BatchPoint {
+    double batch, steps;
+} BatchPoint;
+
+// S = S_min (1 + B_crit / B) (McCandlish et al. 2018, equation 5.1), or a measured curve. Batches are in
+// samples.
+typedef struct BatchLaw {
+    double critical_batch, least_steps; // 0: no law
+    const BatchPoint *points;           // batches rising; or NULL
+    int point_count;
+    double reference_batch, learning_rate; // a run that is known; 0: none
+} BatchLaw;
+
+bool batch_law_given(const BatchLaw *law);
+// Steps to the same result; NAN (unknown) outside a curve.
+double batch_law_steps(const BatchLaw *law, double batch);
+// The law of a run that took `samples` samples at its batch.
+BatchLaw batch_law_from_run(double critical_batch, double batch, double samples);
+// Columns batch and steps of a CSV file.
+BatchLaw batch_law_read(Arena *arena, const char *path, Problems *problems);
+
+typedef enum LearningRateRule { RATE_LINEAR, RATE_SQUARE_ROOT } LearningRateRule;
+// Goyal et al. 2017: in proportion to the batch (SGD); Krizhevsky 2014, Malladi et al. 2022: to its square root (Adam).
+double learning_rate_at(const BatchLaw *law, LearningRateRule rule, double batch);
+
+// ---- The question.
 
 typedef enum PlanObjective { PLAN_COST, PLAN_TIME, PLAN_ENERGY, PLAN_CARBON, PLAN_OBJECTIVE_COUNT } PlanObjective;
 extern const char *const plan_objective_names[PLAN_OBJECTIVE_COUNT];
@@ -51,7 +82,7 @@ typedef struct PlanRequest {
     int rent_count;                      // 0 or 1: `rent` only
     const struct BillSpec *bill;         // discount, support, tax, excluded rows; or NULL
     const char *currency;
-    double spot_mtbf_s;        // until a provider takes a spot node back; 0: by the offers (plan_pay.h)
+    double spot_mtbf_s;        // until a provider takes a spot node back; 0: by the offers (plan_chance.h)
     const struct OwnSpec *own; // bought instead of rented (money.h), or NULL
     bool own_or_rent;          // with own: every cluster is in the plan both ways, if available
     const struct Grid *grid;   // that the electricity is from, or NULL: the world's average
@@ -59,7 +90,7 @@ typedef struct PlanRequest {
     double start_s;            // from today until delivery
     double start_spread_s;     // 90 % of deliveries are at most this late; 0: never late
     double confidence;         // wanted probability of date and budget; 0: in the mean
-    double miss_cost;          // of missing date or budget; 0: as plan_learn.h has it
+    double miss_cost;          // of missing date or budget; 0: as plan_chance.h has it
     double fit;                // chance that a layout fits in memory, at least; 0: PLAN_FIT
     const char *deadline_day;  // if given as a day: its text, counted from deadline_from
     Date deadline_from;
@@ -95,11 +126,11 @@ typedef struct PlanRow {
     RecordPoint point;     // point.ran false: nothing fits, with the reason in why_not
     bool owned;
     int way;                        // of the request's rents; 0 where it has one only
-    double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
+    double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_chance.h)
     double unused_cost;             // part of the cost: of the term's days that the run does not take
     bool no_spares;                 // spares are not given, and the plan is better without (plan.c)
-    double spares_cost;             // part of the cost: of spare nodes (plan_pay.h)
-    double storage_cost;            // part of the cost: of checkpoint storage (plan_pay.h)
+    double spares_cost;             // part of the cost: of spare nodes (plan_chance.h)
+    double storage_cost;            // part of the cost: of checkpoint storage (plan_chance.h)
     double rent_per_gpu_hour;       // owned: of the same cluster rented, where the plan has both; 0: unknown
     double price_sigma;             // of the log of its price: between providers, until one is chosen
     double price_least, price_most; // relative to the price: the lowest and the highest known; 0: no bound
@@ -192,3 +223,29 @@ void plan_judge(const PlanRequest *request, PlanRow *row); // by its chances, wh
 void plan_rank(const PlanRequest *request, PlanResult *result);
 // The cheapest plan that takes at most half as long as the chosen one; -1 none.
 int plan_twice_as_fast(const PlanResult *result);
+
+// ---- The layouts of a job on a number of GPUs, in a fixed order.
+
+typedef struct PlanCandidate {
+    Layout layout;
+    Schedule schedule;
+    Recompute recompute;
+    OffloadPlace optimizer; // where its state lies
+    double micro_batch;
+    int number;       // in the order of enumeration
+    double bound;     // of the objective, per step: see plan_search.c
+    bool fits, plain; // in memory; no candidate that differs only by less recomputation does
+} PlanCandidate;
+
+typedef LIST_OF(PlanCandidate) PlanSpace;
+
+// tp divides heads, keys and GPUs; cp is a power of two that leaves pieces of 1,024 tokens; pp divides the rest and
+// leaves each stage a layer; ep divides experts and data ranks; dp fills; micro-batches up to 16 sequences divide a
+// replica's batch; vpp divides a stage's layers and the micro-batches divide by pp; ZeRO 2 and 3 without a pipeline
+// or spread experts, as in their frameworks; recomputation of nothing, of attention, of all; limited to layouts that
+// the stated software supports (software.h). Settings fixed by the request have one value.
+PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_batch, int gpus);
+// Finds those that fit in memory, and the bound of each; then sorts by bound (plan_search.c).
+void plan_judge_candidates(const PlanRequest *request, const Cluster *cluster, double batch, PlanSpace *space,
+                           PlanCount *count);
+TrainingSpec plan_training(const PlanRequest *request, const PlanCandidate *candidate, double global_batch);

@@ -11,8 +11,7 @@
 #include "models/workload/money/money.h"
 #include "results/answer/record_answer.h"
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -236,10 +235,7 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
 }
 
 static void add_old_prices(Answer *answer, const PlanStudy *plan) {
-    struct {
-        DatedPrice *items;
-        int count, room;
-    } all = {0};
+    LIST_OF(DatedPrice) all = {0};
     for (int i = 0; i < plan->result->row_count; i++) {
         const RecordPoint *point = &plan->result->rows[i].point;
         for (int k = 0; k < point->price_count; k++) LIST_PUSH(plan->arena, &all, point->prices[k]);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_answer.h"
 #include "sim/base/statistics.h"
 
 #define MATTERS 0.01 // of the variance, or of the width of the uncertainty

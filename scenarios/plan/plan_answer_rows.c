@@ -5,8 +5,8 @@
 
 #include "models/workload/job/layout.h"
 #include "results/chart/chart.h"
-#include "scenarios/plan/plan_pay.h"
-#include "scenarios/plan/plan_words.h"
+#include "scenarios/plan/plan_answer.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
@@ -257,10 +257,7 @@ static AnswerValue plain(Arena *arena, double value) {
 
 static AnswerValue if_used(bool used, AnswerValue value) { return used ? value : answer_of_nothing(); }
 
-typedef struct Columns {
-    AnswerColumn *items;
-    int count, room;
-} Columns;
+typedef LIST_OF(AnswerColumn) Columns;
 
 static void column(Arena *arena, Columns *columns, const char *title, AnswerUnit unit, int drop) {
     LIST_PUSH(arena, columns, ((AnswerColumn){NULL, title, unit, drop}));

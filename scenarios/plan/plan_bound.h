@@ -18,3 +18,18 @@ typedef struct PlanCosts PlanCosts;
 PlanCosts *plan_costs_create(Arena *arena, const Cluster *cluster, const Model *model);
 // The layout is resolved: tp, pp, vpp, dp, micro_batch and global_batch are above 0.
 PlanBound plan_bound(PlanCosts *costs, const TrainingSpec *training);
+
+// ---- Inside: costs of blocks and times of collectives on one cluster, each computed once.
+
+// Sums over the blocks before each: [block_count + 1], so that a chunk's is a difference.
+typedef struct BlockSums {
+    double *forward, *backward; // of the main stream, with the collectives it waits for
+    double *busy[CAUSE_COUNT];  // computing, both ways
+    double *parameters, *experts;
+    double *output_bytes; // [block_count] as they are, no sums
+} BlockSums;
+
+// Ranks first, first + stride, …
+typedef struct RankRow {
+    int first, count, stride;
+} RankRow;

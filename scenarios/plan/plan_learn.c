@@ -1,11 +1,10 @@
-#include "scenarios/plan/plan_learn.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/workload/step/step_constants.h"
-#include "scenarios/plan/plan_pay.h"
+#include "scenarios/plan/plan_chance.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 

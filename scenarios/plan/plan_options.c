@@ -14,6 +14,7 @@
 #include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
+#include "sim/base/list.h"
 #include "sim/base/quantity.h"
 #include "sim/system/watch.h"
 #include "sim/system/workers.h"
@@ -81,10 +82,7 @@ const OptionSpec *plan_rows(Arena *arena, int *count) {
 
 // ---- Lists: "A,B", "8,16", "8:64".
 
-typedef struct TextList {
-    const char **items;
-    int count, room;
-} TextList;
+typedef LIST_OF(const char *) TextList;
 
 static TextList split_commas(Arena *arena, const char *text) {
     TextList list = {0};
@@ -96,18 +94,14 @@ static TextList split_commas(Arena *arena, const char *text) {
     return list;
 }
 
-typedef struct Counts {
-    double *items;
-    int count, room;
-} Counts;
+typedef LIST_OF(double) Counts;
 
 static bool read_count(const char *option, const char *thing, const char *text, const char *whole, double *count,
                        Problems *problems) {
     const char *why;
     if (quantity_parse(text, QUANTITY_COUNT, count, &why) && *count >= 1 && *count <= MOST_GPUS) return true;
     problem_add(problems, command_line, "--%s %s is no number of %s from 1 to 1,000,000", option, whole, thing);
-    problem_hint(problems, "for example --%s 2,4 or --%s 1:16", option, option);
-    return false;
+    return problem_hint(problems, "for example --%s 2,4 or --%s 1:16", option, option);
 }
 
 static Counts read_counts(Arena *arena, const Options *options, const char *option, const char *thing,

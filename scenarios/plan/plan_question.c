@@ -3,7 +3,7 @@
 
 #include "models/workload/cluster/cluster_money.h"
 #include "results/answer/frame.h"
-#include "scenarios/export/export_answer.h"
+#include "scenarios/export/export.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/study/study_anchors.h"
 #include "scenarios/study/study_options.h"

@@ -1,6 +1,5 @@
 // What-ifs of a plan: other settings; the plans ranked again for other requests or conditions, or with one unknown at
 // an end of its range; and which date, budget or price would be enough.
-#include "scenarios/plan/plan_what_if.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +7,7 @@
 #include "models/hardware/hardware.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
-#include "scenarios/plan/plan_pay.h"
+#include "scenarios/plan/plan_chance.h"
 
 static void add(Arena *arena, WhatIfs *list, const char *title, double days, double cost, PlanThen what) {
     Move *move = ARENA_NEW(arena, Move);

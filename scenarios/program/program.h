@@ -4,6 +4,7 @@
 #include "models/network/messages/flows.h"
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/cost/cost.h"
+#include "sim/data/json.h"
 #include "sim/program.h"
 #include "sim/run.h"
 
@@ -105,3 +106,68 @@ void report_deadlock(Arena *arena, const System *system, const RunResult *result
 
 // "rank 3", "ranks 0 to 7", "ranks 1, 3 and 5", for messages. Ranks in rising order.
 const char *rank_list(Arena *arena, const int *ranks, int count);
+
+// ---- Matching: sends with receives, and calls of a collective by all ranks of a group.
+
+typedef struct Meeting { // what an operation that moves data joins; for all others both are -1
+    int32_t channel, plan;
+} Meeting;
+
+typedef LIST_OF(Channel) ChannelList;
+
+typedef struct Matched {
+    Meeting ***of; // [rank][stream][operation]
+    ChannelList channels;
+    const Link *links; // of the network, then the storage server, then the nodes' disks
+    int link_count;
+} Matched;
+
+// NULL after problems.
+const Matched *match_program(Arena *arena, const ProgramSpec *program, Problems *problems);
+
+// ---- Operations from files, by their dependencies.
+
+// A rank's operations as a dependency graph from a file, converted to streams. An operation follows one of its
+// dependencies on that one's stream if possible, else it is on a stream of its own; unordered operations are
+// concurrent. Collectives of one group have their own stream, with the same order on all ranks: edges enforce the
+// order in which they meet.
+
+#define GRAPH_STREAMS_MOST 4096
+
+typedef struct GraphEdge {
+    int32_t before, after; // operations of the rank
+    bool from_start;       // `after` waits for the beginning of `before`, not for its end
+} GraphEdge;
+
+typedef struct OpGraph {
+    LIST_OF(RecordedOp) ops;
+    LIST_OF(GraphEdge) edges;
+} OpGraph;
+
+// Fills *rank. False where that cannot be: *stuck is an operation that waits for itself, through others or at once; -1:
+// the rank would do more than GRAPH_STREAMS_MOST things side by side.
+bool program_graph_record(Arena *arena, const OpGraph *graph, RecordedRank *rank, int *stuck);
+
+// Files in which others wrote what ranks do: GOAL (LogGOPSim) and layers (ASTRA-sim 1, SimAI). They set ranks and
+// labels, layers also groups; `text` is changed. False after problems.
+bool program_read_goal(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
+bool is_layer_text(const char *text);
+bool program_read_layers(Arena *arena, const char *path, char *text, ProgramSpec *program, Problems *problems);
+
+// ---- Chakra.
+
+// Execution traces (mlcommons/chakra, schema/protobuf/et_def.proto, 1.0; ASTRA-sim's input): one file per
+// rank, PREFIX.0.et, PREFIX.1.et, …, each a graph of computations, transfers and collectives.
+
+bool is_chakra(const char *path); // by its name: it ends in .et
+// The file of a rank, where `path` is the file of one: the last number in its name is the rank. NULL: it has none.
+const char *chakra_path(Arena *arena, const char *path, int rank);
+
+typedef struct ChakraReader ChakraReader;
+
+// Sets ranks, groups and labels of a program whose group 0 is all ranks. Communicators are named in the traces; their
+// members are in a file {"NAME": [rank, …]}, as for ASTRA-sim.
+ChakraReader *chakra_open(Arena *arena, ProgramSpec *program, Problems *problems);
+bool chakra_read_groups(ChakraReader *reader, const Json *groups);
+bool chakra_read_rank(ChakraReader *reader, const char *path, const char *data, size_t bytes, int rank);
+void chakra_close(ChakraReader *reader);

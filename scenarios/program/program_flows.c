@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "scenarios/program/program.h"
-#include "scenarios/program/program_match.h"
 #include "sim/system/watch.h"
 
 #define TAGS_OF_A_CALL 65536

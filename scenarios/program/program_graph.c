@@ -1,4 +1,4 @@
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 
 #include "sim/base/list.h"
 

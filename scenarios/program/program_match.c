@@ -1,5 +1,5 @@
 // Matching by sorting: calls that can match are sorted next to each other, then paired in the order they were made.
-#include "scenarios/program/program_match.h"
+#include "scenarios/program/program.h"
 
 #include <stdlib.h>
 #include <string.h>

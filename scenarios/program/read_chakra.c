@@ -1,7 +1,6 @@
 // Durations of a trace: a computation has the trace's time or, given operations and bytes, the time on the cluster's
 // GPU; a collective or message has its simulated time. Collectives of one communicator run one after the other, in
 // the order of the file, as on NCCL's stream.
-#include "scenarios/program/read_chakra.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -9,7 +8,7 @@
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 #include "sim/data/wire.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 #include "sim/base/text.h"
 
 #define LAYERS_MOST 1000000

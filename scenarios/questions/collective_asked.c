@@ -233,8 +233,7 @@ const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, 
     const FlowPlan *plan = flow_plan(arena, asked->cluster->network, request, &why, &remedy);
     if (plan) return plan;
     problem_add(problems, (Where){0}, "%s", why);
-    problem_hint(problems, "%s", remedy);
-    return NULL;
+    return problem_hint(problems, "%s", remedy), NULL;
 }
 
 // The modified machine: a resource of all its parts faster, or no tiers of switches.

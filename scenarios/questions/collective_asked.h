@@ -4,7 +4,8 @@
 #include "models/hardware/quicker.h"
 #include "models/network/messages/flows.h"
 #include "models/workload/cluster/cluster.h"
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/lua/scenario.h"
+#include "scenarios/packets/packets.h"
 #include "sim/base/options.h"
 
 #define COLLECTIVE_SIZES 256          // of one table, at most
@@ -50,3 +51,13 @@ bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePl
 void collective_refuse_another(const CollectiveAsked *asked, const CollectivePlan *plan);
 
 int command_collective(int argc, char **argv); // argv[0] is "collective"
+
+// ---- A collective packet by packet.
+
+typedef struct CollectiveSides { // of one size, seconds; NAN: there is none
+    double bytes, fluid, flow, packet;
+    bool other_algorithm; // of fluid than of flow and packets
+    int64_t messages;
+    FlowPacketResult packets;
+    PacketNetwork network; // its settings
+} CollectiveSides;

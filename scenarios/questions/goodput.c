@@ -10,7 +10,6 @@
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
 #include "results/answer/frame.h"
-#include "scenarios/questions/goodput_best.h"
 #include "sim/system/watch.h"
 #include "sim/system/workers.h"
 

@@ -5,6 +5,7 @@
 #include "models/workload/life/life.h"
 #include "models/workload/model/model.h"
 #include "results/chart/chart.h"
+#include "sim/base/options.h"
 #include "sim/data/question.h"
 
 #define GOODPUT_BEST_RUNS 40 // lives for each interval that is tried
@@ -53,9 +54,17 @@ void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *st
 void goodput_checkpoint_fact(Answer *answer, const GoodputAsked *asked);
 void goodput_answer_nothing(Answer *answer, const GoodputAsked *asked, const char *why);
 
-// ---- The calendar of one life (goodput_calendar.c).
+// ---- The calendar of one life (goodput_answer.c).
 
 // --plot adds it to the answer, --plot-dir writes it. False after a problem.
 bool goodput_draw(const Asking *asking, const GoodputAsked *asked, const LifeStudy *study);
 // A row for each time span: its uses, in hours or days, followed by its goodput and its unplanned stops.
 void calendar_chart(Arena *arena, const LifeCalendar *calendar, Chart *chart);
+
+// ---- --best: joint choice of spares, checkpoint interval and storage.
+
+// What is to be chosen among, at which prices. What options do not fix is open. Problems where a price is missing.
+LifeWish goodput_best_wish(const GoodputAsked *asked, const Catalogue *catalogue, const Options *options,
+                           Problems *problems);
+void goodput_best_answer(Answer *answer, const GoodputAsked *asked, const Catalogue *catalogue, const LifeWish *wish,
+                         const LifeChoice *choice);

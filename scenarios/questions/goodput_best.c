@@ -1,4 +1,4 @@
-#include "scenarios/questions/goodput_best.h"
+#include "scenarios/questions/goodput.h"
 
 #include <math.h>
 #include <string.h>

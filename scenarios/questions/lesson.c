@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "results/answer/frame.h"
-#include "scenarios/lua/lua_course.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/base/digest.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
@@ -394,8 +394,7 @@ static bool ask_start(Lesson *lesson, const char *const *arguments, int count) {
     const char *stands = file_read(lesson->arena, lesson->file, LARGEST_FILE, &bytes, lesson->problems);
     if (!stands || strcmp(stands, lesson->write) == 0) return stands != NULL;
     problem_add(lesson->problems, (Where){lesson->file, 0}, "the file is there already, changed, and stays as it is");
-    problem_hint(lesson->problems, "go on with it, or begin anew in another folder");
-    return false;
+    return problem_hint(lesson->problems, "go on with it, or begin anew in another folder");
 }
 
 static const char *read_given(Lesson *lesson, const char *path) {
@@ -404,8 +403,7 @@ static const char *read_given(Lesson *lesson, const char *path) {
     const char *text = file_read(lesson->arena, path, LARGEST_FILE, &bytes, lesson->problems);
     if (text && strlen(text) < bytes) {
         problem_add(lesson->problems, (Where){path, 0}, "the file holds a NUL, which no text has");
-        problem_hint(lesson->problems, "lockstep lesson start writes files of the course");
-        return NULL;
+        return problem_hint(lesson->problems, "lockstep lesson start writes files of the course"), NULL;
     }
     return text;
 }
@@ -449,16 +447,14 @@ static bool ask_hint(Lesson *lesson, const char *const *arguments, int count) {
     if (strlen(number) == 1 && *number >= '1' && *number <= '3')
         return call(lesson, "hint", arguments[0], number, seed_text(lesson), take_hint);
     problem_add(lesson->problems, (Where){0}, "there is no hint \"%.20s\"", number);
-    problem_hint(lesson->problems, "1 is the concept, 2 the principle, 3 the answer");
-    return false;
+    return problem_hint(lesson->problems, "1 is the concept, 2 the principle, 3 the answer");
 }
 
 static const char *read_code(Lesson *lesson, const char *path) {
     const char *text = read_given(lesson, path);
     if (!text || is_code(text)) return text;
     problem_add(lesson->problems, (Where){path, 0}, "this is no code file: no line of it is one of a code");
-    problem_hint(lesson->problems, "lockstep lesson check FILE --code ana.code writes it");
-    return NULL;
+    return problem_hint(lesson->problems, "lockstep lesson check FILE --code ana.code writes it"), NULL;
 }
 
 static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {

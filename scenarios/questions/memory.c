@@ -59,8 +59,7 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
     double all = gpus > 0 ? gpus : layout->tp * (double)layout->pp * replicas;
     if (all > MOST_GPUS) {
         problem_add(problems, (Where){NULL, 0}, "%.0f GPUs are more than can be worked with", all);
-        problem_hint(problems, "at most 10 million");
-        return false;
+        return problem_hint(problems, "at most 10 million");
     }
     fill_pipeline(&job->training);
     Resolved resolved;

@@ -8,9 +8,8 @@
 #include "results/answer/record_answer.h"
 #include "results/page/report.h"
 #include "scenarios/commands/command_run.h"
-#include "scenarios/explain/command_explain.h"
 #include "scenarios/explain/explain.h"
-#include "scenarios/packets/packets_study.h"
+#include "scenarios/packets/packets.h"
 #include "scenarios/plan/plan_question.h"
 #include "scenarios/questions/lesson.h"
 #include "scenarios/queue/command_queue.h"
@@ -443,8 +442,7 @@ static bool words_of_answer(Arena *arena, int *argc, char ***argv, Problems *pro
     if (!reported_called(question->command)) {
         problem_add(problems, (Where){(*argv)[1], 0}, "this is an answer of lockstep %.40s, of which there is no page",
                     question->command);
-        problem_hint(problems, "a report is of run, plan, goodput, queue or lesson");
-        return false;
+        return problem_hint(problems, "a report is of run, plan, goodput, queue or lesson");
     }
     int count;
     const char *const *words = last_words(arena, question, typed.words, typed.count, &count);

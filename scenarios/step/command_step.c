@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "results/answer/frame.h"
-#include "scenarios/explain/step_question.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/questions/collective_asked.h"
 #include "scenarios/step/step_film.h"
 #include "scenarios/study/study_options.h"

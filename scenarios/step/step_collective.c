@@ -282,8 +282,7 @@ const Film *film_of_collective(Arena *arena, const FlowPlan *plan, const Collect
     if (!flows.stopped && flows.message_count > MESSAGES_MOST) {
         problem_add(problems, (Where){0}, "%lld messages are more than can be walked through; %d are the most",
                     (long long)flows.message_count, MESSAGES_MOST);
-        problem_hint(problems, "ask for fewer GPUs, or a smaller size");
-        return NULL;
+        return problem_hint(problems, "ask for fewer GPUs, or a smaller size"), NULL;
     }
     Film *film = ARENA_NEW(arena, Film);
     Shooting s = {.arena = arena,

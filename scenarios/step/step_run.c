@@ -173,8 +173,7 @@ const Film *film_of_program(Arena *arena, const ProgramSpec *program, uint64_t s
     if (s.is_full) {
         problem_add(problems, program->where, "this is more than can be walked through: %d operations are the most",
                     BARS_MOST);
-        problem_hint(problems, "simulate fewer steps, or fewer ranks");
-        return NULL;
+        return problem_hint(problems, "simulate fewer steps, or fewer ranks"), NULL;
     }
     name_partners(&s);
     film_mark_path(film, result.chain, result.chain_count);

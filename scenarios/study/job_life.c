@@ -1,5 +1,5 @@
 // Simulated lives of a job with a known step. The range of days combines chance with the uncertainty of the step.
-#include "scenarios/study/job_life.h"
+#include "scenarios/study/study.h"
 
 #include <math.h>
 

@@ -268,10 +268,7 @@ static bool is_side_transfer(const Interval *interval, int ranks) {
 }
 
 static Timeline *program_timeline(Arena *arena, const System *system, const RunResult *result) {
-    struct {
-        TimelineBar *items;
-        int count, room;
-    } bars = {0};
+    LIST_OF(TimelineBar) bars = {0};
     Timeline *timeline = ARENA_NEW(arena, Timeline);
     int ranks = system->actor_count < 16 ? system->actor_count : 16, rows_each = 1;
     double busy = 0, end = step_seconds(result->end);

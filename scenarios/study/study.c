@@ -12,7 +12,6 @@
 #include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/fields/fields.h"
-#include "scenarios/study/study_point.h"
 #include "sim/base/digest.h"
 #include "sim/base/quantity.h"
 #include "sim/system/watch.h"
@@ -325,10 +324,7 @@ static const char *unmet_words(Arena *arena, const Expectation *expect, const Re
 }
 
 static void check_expectations(Arena *arena, const StudySpec *study, Record *record) {
-    struct {
-        const char **items;
-        int count, room;
-    } unmet = {0};
+    LIST_OF(const char *) unmet = {0};
     for (int e = 0; e < study->expect_count; e++) {
         const Expectation *expect = &study->expect[e];
         for (int p = 0; p < record->point_count; p++) {

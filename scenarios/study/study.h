@@ -3,6 +3,8 @@
 
 #include "models/workload/cluster/cluster.h"
 #include "models/workload/job/job.h"
+#include "models/workload/job/training.h"
+#include "models/workload/life/life.h"
 #include "models/workload/lower/lower.h"
 #include "scenarios/program/program.h"
 #include "sim/base/problem.h"
@@ -82,3 +84,52 @@ const char *program_title(int cause);
 // A hand-written System as a record point (sim.program).
 RecordPoint simulate_program(Arena *arena, const ProgramSpec *program, const System *system, const StudySpec *study,
                              Problems *problems);
+
+// ---- One point, called by study_run in turn and by a sweep in many processes.
+
+enum { MOST_VARIED = 64 }; // more than there are names, and each varies once
+
+typedef struct Baseline { // one GPU's speed, kept for the next point that differs in nothing but GPUs
+    bool known;
+    int values[MOST_VARIED];
+    double samples_per_s, replica_batch;
+} Baseline;
+
+// The names that a study can vary.
+const char *const *study_vary_names(int *count);
+// Whether all that is varied has a known name and values that can be set. What does not go together is not looked for.
+bool study_check(const StudySpec *study, Problems *problems);
+// The point where vary[v] has its value number values[v], of a study that was checked. Its numbers do not depend on
+// what `baseline` remembers.
+RecordPoint study_point(Arena *arena, const StudySpec *study, const int *values, Baseline *baseline,
+                        Problems *problems);
+
+// What is simulated there: the cluster and the job with these values in place. NULL cluster after problems.
+typedef struct StudyPlace {
+    const Cluster *cluster;
+    const TrainingSpec *training;
+} StudyPlace;
+StudyPlace study_place(Arena *arena, const StudySpec *study, const int *values, Problems *problems);
+
+// What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
+void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);
+
+// ---- A job's run with failures and checkpoints: its days, its cost, their uncertainty.
+
+// Sets goodput, and converts days, cost and energy of the run to those of its life; does nothing if neither the
+// cluster has failure rates nor the job checkpoints, or if the point did not run. A job that fails too often to make
+// progress counts as not run, and so does one whose lives exceed the watch's limits (a problem).
+void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training,
+              uint64_t seed, RecordPoint *point, Problems *problems);
+// The same for a given life.
+void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, RecordPoint *point, Problems *problems);
+// Storage of its checkpoints: the job's, else the cluster's, else the default.
+typedef struct JobStorage {
+    const StorageType *unit;
+    int units;
+} JobStorage;
+JobStorage job_storage(const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
+// How its machines fail and how it is saved; its length is left open.
+LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, const TrainingSpec *training);
+// The default interval: Daly's formula.
+double job_usual_interval(const LifeSpec *spec);

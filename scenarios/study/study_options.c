@@ -89,8 +89,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     if (instead && !gpu) return NULL;
     if (gpus < 1 || gpus > 1000000) {
         problem_add(problems, command_line, "--gpus %lld is no number of GPUs from 1 to 1,000,000", (long long)gpus);
-        problem_hint(problems, "for example --gpus 64");
-        return NULL;
+        return problem_hint(problems, "for example --gpus 64"), NULL;
     }
     if (!fabric && node_needs_link(node, (int)gpus)) link = node_usual_link(catalogue, node);
     NodeGroup *group = ARENA_NEW(arena, NodeGroup);
@@ -108,8 +107,7 @@ static const ClusterSpec *cluster_from_options(Arena *arena, const Options *opti
     rent_concerns(spec->rent, &group->type, 1, problems);
     if (spec->oversubscription >= 1) return spec;
     problem_add(problems, command_line, "--oversubscription is below 1");
-    problem_hint(problems, "1 means none, 2 that leaves have twice as much bandwidth down as up");
-    return NULL;
+    return problem_hint(problems, "1 means none, 2 that leaves have twice as much bandwidth down as up"), NULL;
 }
 
 StudySpec *study_from_options(Arena *arena, const Options *options, const Catalogue *catalogue, const char *command,

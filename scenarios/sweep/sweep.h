@@ -5,7 +5,7 @@
 #include "results/store/store.h"
 #include "results/terminal.h"
 #include "scenarios/lua/scenario.h"
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "sim/system/wall.h"
 #include "sim/system/workers.h"
 

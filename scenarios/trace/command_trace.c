@@ -7,7 +7,7 @@
 #include "results/answer/answer.h"
 #include "results/answer/frame.h"
 #include "results/trace_file.h"
-#include "scenarios/explain/step_question.h"
+#include "scenarios/explain/explain.h"
 #include "scenarios/study/study_options.h"
 #include "sim/base/text.h"
 #include "sim/system/file.h"

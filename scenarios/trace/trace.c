@@ -138,8 +138,7 @@ static const SpanSet *trace_program(Arena *arena, const TraceRequest *request, P
     }
     if (result.deadlocked_count) { // run reports the calls
         problem_add(problems, program->where, "its ranks wait for each other without end: there is no step to trace");
-        problem_hint(problems, "lockstep run says who waits for whom");
-        return NULL;
+        return problem_hint(problems, "lockstep run says who waits for whom"), NULL;
     }
     return titled(arena, step_trace_end(trace, &result), program->title ? program->title : "Rank program", "");
 }

@@ -86,7 +86,7 @@ bool moves_go_together(const Move *one, const Move *other);
 // All of them made, in their order.
 RecordPoint simulate_moves(Arena *arena, const JobNow *now, const Move *const *moves, int count, Problems *problems);
 
-// ---- Texts (whatif_step_words.c): the first change, the new step time, and the reason.
+// ---- Texts (whatif_step.c): the first change, the new step time, and the reason.
 typedef struct Lead {
     const char *label, *value, *note; // "Change first", "vpp = 2", "a step takes 54.46 s instead of 55.84 s: …"
 } Lead;

@@ -1,5 +1,5 @@
 // Calculon (Isaev et al. 2023) takes 46 s for 8,112 layouts of Megatron's 530B on 5,120 A100, in closed form. Ours
-// differ from its set where our engine is stricter or searches more: see plan_space.h.
+// differ from its set where our engine is stricter or searches more: see plan.h.
 #include "tests/bench/plan.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "models/workload/job/job.h"
 #include "models/workload/step/simulate.h"
-#include "scenarios/plan/plan_space.h"
+#include "scenarios/plan/plan.h"
 #include "sim/base/digest.h"
 
 #define SIMULATED 100

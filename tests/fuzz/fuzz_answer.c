@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "scenarios/explain/explain_answer.h"
+#include "scenarios/explain/explain.h"
 #include "sim/base/check.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"

@@ -3,7 +3,7 @@
 //     make fuzz FUZZERS=fuzz_chakra
 #include <string.h>
 
-#include "scenarios/program/read_chakra.h"
+#include "scenarios/program/program.h"
 #include "sim/base/check.h"
 #include "tests/fuzz/kept.h"
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scenarios/program/program_graph.h"
+#include "scenarios/program/program.h"
 #include "sim/base/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "scenarios/lua/lua_steps.h"
+#include "scenarios/lua/scenario.h"
 #include "sim/base/check.h"
 #include "tests/fuzz/folder.h"
 

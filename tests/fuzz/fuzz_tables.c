@@ -10,7 +10,7 @@
 #include "calibrate/gpu/fit/fit.h"
 #include "models/hardware/market.h"
 #include "models/workload/model/model.h"
-#include "scenarios/plan/batch_law.h"
+#include "scenarios/plan/plan.h"
 #include "sim/base/check.h"
 #include "sim/data/csv.h"
 #include "tests/fuzz/folder.h"

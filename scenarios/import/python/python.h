@@ -5,6 +5,7 @@
 #pragma once
 
 #include "scenarios/import/reading.h"
+#include "sim/base/list.h"
 
 typedef enum NodeKind {
     NODE_UNKNOWN,
@@ -122,30 +123,12 @@ typedef struct Python {
     Value config;                              // of @hydra.main
     const char *printed;                       // NULL: nobody asks
     int certain;                               // perhaps, where it began
-    struct {
-        Value *items;
-        int count, room;
-    } functions; // that were seen, and
-    struct {
-        const Node **items;
-        int count, room;
-    } called; // of these the ones that were run
-    struct {
-        Fields **items;
-        int count, room;
-    } instances; // of its classes
-    struct {
-        Fields **items;
-        int count, room;
-    } modules; // that were read, the program last
-    struct {
-        Fields **items;
-        int count, room;
-    } classes; // whose fields are settings
-    struct {
-        Fields **items;
-        int count, room;
-    } lists; // that have names, which may be commands
+    LIST_OF(Value) functions;                  // that were seen, and
+    LIST_OF(const Node *) called;              // of these the ones that were run
+    LIST_OF(Fields *) instances;               // of its classes
+    LIST_OF(Fields *) modules;                 // that were read, the program last
+    LIST_OF(Fields *) classes;                 // whose fields are settings
+    LIST_OF(Fields *) lists;                   // that have names, which may be commands
 } Python;
 
 // ---- Values.

@@ -3,8 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "scenarios/import/manifests.h"
 #include "scenarios/import/python/python.h"
+#include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 #include "sim/system/file.h"
 
