@@ -17,60 +17,25 @@
 #include "sim/system/wall.h"
 #include "sim/system/watch.h"
 
-int command_run(int argc, char **argv);
-int command_plan(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_diff(int argc, char **argv);
-int command_check(int argc, char **argv);
-int command_export(int argc, char **argv);
-int command_explain(int argc, char **argv);
-int command_trace(int argc, char **argv);
-int command_sweep(int argc, char **argv);
-int command_merge(int argc, char **argv);
-int command_doctor(int argc, char **argv);
-int command_memory(int argc, char **argv);
-int command_flops(int argc, char **argv);
-int command_params(int argc, char **argv);
-int command_hw(int argc, char **argv);
-int command_model(int argc, char **argv);
-int command_job(int argc, char **argv);
-int command_topo(int argc, char **argv);
-int command_collective(int argc, char **argv);
-int command_packets(int argc, char **argv);
-int command_goodput(int argc, char **argv);
-int command_constants(int argc, char **argv);
-int command_cost(int argc, char **argv);
-int command_power(int argc, char **argv);
-int command_queue(int argc, char **argv);
-int command_lesson(int argc, char **argv);
-int command_calibrate(int argc, char **argv);
-int command_validate(int argc, char **argv);
-int command_step(int argc, char **argv);
+typedef int CommandRun(int argc, char **argv);
+CommandRun command_run, command_plan, command_report, command_diff, command_check, command_export, command_explain,
+    command_trace, command_sweep, command_merge, command_doctor, command_memory, command_flops, command_params,
+    command_hw, command_model, command_job, command_topo, command_collective, command_packets, command_goodput,
+    command_constants, command_cost, command_power, command_queue, command_lesson, command_calibrate, command_validate,
+    command_step;
 static int command_completion(int argc, char **argv);
 
-const OptionSpec *run_option_rows(Arena *arena, int *count);
-const OptionSpec *plan_option_rows(Arena *arena, int *count);
-const OptionSpec *explain_option_rows(Arena *arena, int *count);
-const OptionSpec *check_option_rows(Arena *arena, int *count);
-const OptionSpec *export_option_rows(Arena *arena, int *count);
-const OptionSpec *trace_option_rows(Arena *arena, int *count);
-const OptionSpec *sweep_option_rows(Arena *arena, int *count);
-const OptionSpec *memory_option_rows(Arena *arena, int *count);
-const OptionSpec *collective_option_rows(Arena *arena, int *count);
-const OptionSpec *goodput_option_rows(Arena *arena, int *count);
-const OptionSpec *cost_option_rows(Arena *arena, int *count);
-const OptionSpec *power_option_rows(Arena *arena, int *count);
-const OptionSpec *queue_question_rows(Arena *arena, int *count);
-const OptionSpec *flops_option_rows(Arena *arena, int *count);
-const OptionSpec *packets_option_rows(Arena *arena, int *count);
-const OptionSpec *step_option_rows(Arena *arena, int *count);
-const OptionSpec *step_collective_option_rows(Arena *arena, int *count);
+typedef const OptionSpec *OptionRows(Arena *arena, int *count);
+OptionRows run_option_rows, plan_option_rows, explain_option_rows, check_option_rows, export_option_rows,
+    trace_option_rows, sweep_option_rows, memory_option_rows, collective_option_rows, goodput_option_rows,
+    cost_option_rows, power_option_rows, queue_question_rows, flops_option_rows, packets_option_rows, step_option_rows,
+    step_collective_option_rows;
 
 enum { BAD_USAGE = 2, BAD_INPUT = 4 };
 
 typedef struct Command {
     const char *name, *help;
-    int (*run)(int argc, char **argv);
+    CommandRun *run;
 } Command;
 
 static const Command commands[] = {
@@ -151,7 +116,7 @@ static int run_command(int argc, char **argv) {
 // The commands whose words may come from a file.
 static const struct {
     const char *command;
-    const OptionSpec *(*rows)(Arena *arena, int *count);
+    OptionRows *rows;
 } asked_again[] = {
     {"run", run_option_rows},         {"plan", plan_option_rows},     {"explain", explain_option_rows},
     {"check", check_option_rows},     {"export", export_option_rows}, {"trace", trace_option_rows},

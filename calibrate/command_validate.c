@@ -2,8 +2,8 @@
 #include "calibrate/command_validate.h"
 
 #include "results/answer/frame.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 static const FrameCommand kinds[] = {
     {"collectives", "nccl-tests logs against the network model", .question = &validate_collectives_question},

@@ -1,4 +1,4 @@
-// Style of the output: colour, width and character set of its destination.
+// What a terminal is given: colour, width and letters that its output has, and the line of progress.
 #include "results/terminal.h"
 
 #include <math.h>
@@ -176,6 +176,12 @@ static int terminal_columns(void) {
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+static void redraw(const char *line) {
+    letters_out_as_is(stderr, CLEAR_LINE);
+    fputs(line, stderr);
+    fflush(stderr);
+}
+
 void progress_show(Progress *progress, int64_t done, int64_t failed) {
     char line[160];
     double now = watch_clock_seconds();
@@ -184,9 +190,7 @@ void progress_show(Progress *progress, int64_t done, int64_t failed) {
     progress->drawn_s = now;
     int columns = terminal_columns(), room = columns < (int)sizeof line ? columns : (int)sizeof line;
     progress_line(line, room, progress->total, progress->before, done, failed, now - progress->started_s);
-    letters_out_as_is(stderr, CLEAR_LINE);
-    fputs(line, stderr);
-    fflush(stderr);
+    redraw(line);
 }
 
 void progress_end(Progress *progress) {
@@ -222,9 +226,7 @@ void progress_of_watch(const char *what, double share) {
     if (!shown || now - began_s < SECONDS_BEFORE || now - drawn_s < SECONDS_BETWEEN) return;
     drawn_s = now;
     progress_watch_line(line, sizeof line, terminal_columns(), what, share, now - started_s);
-    letters_out_as_is(stderr, CLEAR_LINE);
-    fputs(line, stderr);
-    fflush(stderr);
+    redraw(line);
 }
 
 void progress_written(const char *path) {

@@ -10,8 +10,6 @@
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
-// ---- Presentation of a record: labels, units, colours.
-
 #define COUNT_OF(array) ((int)(sizeof(array) / sizeof *(array)))
 
 // ---- Points and their parameters.
@@ -148,10 +146,8 @@ static const char *why_they_wait(Arena *arena, const RecordPoint *point) {
                         point->fabric ? point->fabric : "");
 }
 
-#define UNSURE 0.05 // chance to run out of memory
-
 const char *baseline_batch_say(const RecordPoint *point) {
-    bool unsure = point->memory_capacity_bytes > 0 && point->chance_to_run_out > UNSURE;
+    bool unsure = point->memory_capacity_bytes > 0 && point->chance_to_run_out > SURE;
     return unsure ? "same batch per replica (may not fit either)" : "same batch per replica";
 }
 

@@ -62,9 +62,6 @@ void soonest_shift(Soonest *soonest, SimTime by);     // after all ends have bee
 // The channel that ends first, the lowest number of several; -1: none is active.
 int32_t soonest_first(Soonest *soonest);
 
-// [link] true: it is never the tightest link of a transfer's.
-bool *find_spare_links(Arena *arena, const System *system);
-
 typedef struct Filling Filling;
 
 // `limits` [channel]: the level its rate limit allows, LEVEL_MOST for none; NULL when no plan has a limit.

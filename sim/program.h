@@ -176,8 +176,8 @@ Longest longest_operation(const System *system);
 void problem_beyond_clock(Problems *problems, Where where, const char *what, const System *system);
 
 // ---- Fair sharing of links: weighted max-min. An activity moves payload at one rate and loads each link it uses with
-// weight x rate; rates rise together (in proportion to fairness) until a link is full, and so on for the rest. The slow twin
-// of fluid.c.
+// weight x rate; rates rise together (in proportion to fairness) until a link is full, and so on for the rest. The
+// slow twin of fluid.c.
 
 // The pure function: rates[i] in payload bytes per second for each plan running at the same time on these links.
 // Plans without uses and without rate_limit get INFINITY.

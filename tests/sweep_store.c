@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "results/store/store.h"
+#include "results/store/store_base.h"
 #include "tests/test.h"
 
 char output[1 << 16];

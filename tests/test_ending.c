@@ -2,8 +2,8 @@
 #include <dirent.h>
 #include <fcntl.h>
 
-#include "sim/system/process.h"
 #include "sim/system/file.h"
+#include "sim/system/process.h"
 #include "tests/child.h"
 #include "tests/sweep_store.h"
 #include "tests/test.h"

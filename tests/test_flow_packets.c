@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "models/network/messages/flows.h"
-#include "models/network/messages/message.h"
 #include "models/network/messages/packet_carrier.h"
 #include "scenarios/questions/collective_asked.h"
 #include "sim/base/random.h"

@@ -7,8 +7,8 @@
 #include "calibrate/command_validate.h"
 #include "scenarios/questions/goodput.h"
 #include "scenarios/queue/command_queue.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 #include "tests/command.h"
 #include "tests/test.h"
 

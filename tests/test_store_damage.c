@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "results/store/store.h"
+#include "results/store/store_base.h"
 #include "sim/base/check.h"
 #include "sim/base/random.h"
 #include "tests/child.h"

@@ -1,7 +1,7 @@
 // Sweeps: points are the same as a study's, and each is stored once.
 #include <unistd.h>
 
-#include "results/store/store.h"
+#include "results/store/store_base.h"
 #include "results/terminal.h"
 #include "scenarios/sweep/sweep.h"
 #include "sim/base/random.h"

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "models/network/messages/flows.h"
 #include "models/network/messages/algorithm.h"
+#include "models/network/messages/flows.h"
 #include "scenarios/questions/collective_asked.h"
 #include "tests/command.h"
 #include "tests/networks.h"

@@ -8,8 +8,8 @@
 #include "calibrate/command_validate.h"
 #include "results/answer/frame.h"
 #include "sim/system/file.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 // ---- The answer of validate collectives: scores by group, machine and log, the worst with their likely reason, and
 // the assumptions.

@@ -22,9 +22,28 @@ typedef struct Builder {
     const Json *sources;  // of the file being read; may be NULL
 } Builder;
 
-Catalogue builder_catalogue(const Builder *builder); // its present state
-// `defaults` (or NULL) holds fields that the part itself lacks.
-void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults);
+// As it is now.
+static Catalogue builder_catalogue(const Builder *builder) {
+    return (Catalogue){.gpus = (const Gpu *)builder->parts[PART_GPU],
+                       .gpu_count = builder->count[PART_GPU],
+                       .nodes = (const NodeType *)builder->parts[PART_NODE],
+                       .node_count = builder->count[PART_NODE],
+                       .links = (const FabricLink *)builder->parts[PART_FABRIC],
+                       .link_count = builder->count[PART_FABRIC],
+                       .storages = (const StorageType *)builder->parts[PART_STORAGE],
+                       .storage_count = builder->count[PART_STORAGE],
+                       .faults = (const FaultRates *)builder->parts[PART_FAULTS],
+                       .faults_count = builder->count[PART_FAULTS],
+                       .offers = (const Offer *)builder->parts[PART_PRICE],
+                       .offer_count = builder->count[PART_PRICE],
+                       .currencies = (const Currency *)builder->parts[PART_CURRENCY],
+                       .currency_count = builder->count[PART_CURRENCY],
+                       .grids = (const Grid *)builder->parts[PART_GRID],
+                       .grid_count = builder->count[PART_GRID],
+                       .sites = (const Site *)builder->parts[PART_SITE],
+                       .site_count = builder->count[PART_SITE],
+                       .indexes = builder->indexes};
+}
 
 #define LONGEST_EXPANDED ((size_t)4096)
 
@@ -356,28 +375,6 @@ static bool start_like(Reading *reading, const Json *like) {
     return true;
 }
 
-Catalogue builder_catalogue(const Builder *builder) {
-    return (Catalogue){.gpus = (const Gpu *)builder->parts[PART_GPU],
-                       .gpu_count = builder->count[PART_GPU],
-                       .nodes = (const NodeType *)builder->parts[PART_NODE],
-                       .node_count = builder->count[PART_NODE],
-                       .links = (const FabricLink *)builder->parts[PART_FABRIC],
-                       .link_count = builder->count[PART_FABRIC],
-                       .storages = (const StorageType *)builder->parts[PART_STORAGE],
-                       .storage_count = builder->count[PART_STORAGE],
-                       .faults = (const FaultRates *)builder->parts[PART_FAULTS],
-                       .faults_count = builder->count[PART_FAULTS],
-                       .offers = (const Offer *)builder->parts[PART_PRICE],
-                       .offer_count = builder->count[PART_PRICE],
-                       .currencies = (const Currency *)builder->parts[PART_CURRENCY],
-                       .currency_count = builder->count[PART_CURRENCY],
-                       .grids = (const Grid *)builder->parts[PART_GRID],
-                       .grid_count = builder->count[PART_GRID],
-                       .sites = (const Site *)builder->parts[PART_SITE],
-                       .site_count = builder->count[PART_SITE],
-                       .indexes = builder->indexes};
-}
-
 static void finish_part(Reading *reading, const Json *object) {
     Catalogue catalogue = builder_catalogue(reading->builder);
     Problems *problems = reading->builder->problems;
@@ -403,7 +400,8 @@ static void add_part(Builder *builder, PartKind kind, const char *part) {
     part_index_note(builder->index[kind], part, place);
 }
 
-void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults) {
+// `defaults` (or NULL) holds fields that the part itself lacks.
+static void read_part(Builder *builder, PartKind kind, const Json *object, const Json *defaults) {
     const PartTable *table = &part_tables[kind];
     if (object->kind != JSON_OBJECT) {
         problem_add(builder->problems, object->where, "expected a %s: { \"name\": … }", table->said);

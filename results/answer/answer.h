@@ -61,7 +61,5 @@ void answer_as_csv(Arena *arena, FILE *out, const Answer *answer);
 void answer_as_plain(Arena *arena, FILE *out, const Answer *answer);
 // As an HTML page: all nodes except those for JSON and CSV only.
 void answer_as_page(Arena *arena, Report *report, const Answer *answer);
-// On a page that has another answer, under its last heading.
-void answer_on_page(Arena *arena, Report *report, const Answer *answer);
 // In any of these formats; in plain style the screen's is tab-separated text.
 void answer_give(Arena *arena, FILE *out, const Answer *answer, AnswerForm form, const Style *style, bool verbose);

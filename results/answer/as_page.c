@@ -123,7 +123,8 @@ void answer_as_page(Arena *arena, Report *report, const Answer *answer) {
     add_from(arena, report, answer, &seen, at);
 }
 
-void answer_on_page(Arena *arena, Report *report, const Answer *answer) {
+// On a page that has another answer, under its last heading.
+static void answer_on_page(Arena *arena, Report *report, const Answer *answer) {
     Seen seen = {0};
     collect(arena, &seen, answer_root(answer));
     add_from(arena, report, answer, &seen, 0);

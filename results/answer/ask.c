@@ -292,7 +292,7 @@ static void write_question(JsonWriter *json, Arena *arena, int which) {
     json_end_object(json);
 }
 
-void ask_write_schema(Arena *arena, JsonWriter *json) {
+static void write_questions(Arena *arena, JsonWriter *json) {
     json_begin_object(json);
     json_text_member(json, "$schema", "https://json-schema.org/draft/2020-12/schema");
     json_text_member(json, "title", "A question of lockstep ask");
@@ -367,9 +367,9 @@ static void print(Arena *arena, const Options *options, Problems *problems) {
     const char *name = option_positional_count(options) ? option_positional(options, 0) : NULL;
     const Json *kinds = all_kinds(arena, problems);
     if (!kinds) return;
-    if (name && strcmp(name, ASK_SCHEMA) == 0) {
+    if (name && strcmp(name, "ask") == 0) {
         JsonWriter json = json_writer(stdout, 2);
-        ask_write_schema(arena, &json);
+        write_questions(arena, &json);
         printf("\n");
     } else if (option_flag(options, "list")) {
         print_names(kinds);

@@ -34,11 +34,7 @@ static const struct {
 };
 enum { FOLLOWERS = sizeof followers / sizeof *followers };
 
-bool last_keeps(const char *command) {
-    for (int i = 0; i < KEPT; i++)
-        if (strcmp(kept_commands[i], command) == 0) return true;
-    return false;
-}
+bool last_keeps(const char *command) { return name_is_among(kept_commands, KEPT, command); }
 
 bool last_follows(const char *command) {
     for (int i = 0; i < FOLLOWERS; i++)

@@ -46,11 +46,6 @@ Names question_typed(Arena *arena, const QuestionFile *file);
 // Unchanged if help is requested; false after a problem. Other command lines are left alone.
 bool ask_in_json(Arena *arena, int *argc, char ***argv, Problems *problems);
 
-// JSON Schema (draft 2020-12) of questions, from the tables of options.
-void ask_write_schema(Arena *arena, JsonWriter *json);
-// "ask" of `lockstep schema`.
-#define ASK_SCHEMA "ask"
-
 int command_ask(int argc, char **argv); // help, and a missing file
 
 // ---- lockstep schema, by which scenarios and other programs read answers.

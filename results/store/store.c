@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "results/store/store_base.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"

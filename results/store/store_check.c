@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "results/store/store.h"
+#include "results/store/store_base.h"
 #include "sim/base/digest.h"
 #include "sim/base/list.h"
 #include "sim/base/quantity.h"
@@ -93,7 +93,8 @@ static bool is_object(Arena *arena, const char *text) {
     return json && json->kind == JSON_OBJECT;
 }
 
-bool store_row_is_sound(Arena *arena, const StoreRow *row) {
+// Its texts exist and parse.
+static bool store_row_is_sound(Arena *arena, const StoreRow *row) {
     static const char *const statuses[] = {"ok", "impossible", "failed"};
     const char *status = row->texts[ROW_STATUS];
     bool known = false;

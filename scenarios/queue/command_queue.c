@@ -9,8 +9,8 @@
 #include "sim/base/text.h"
 #include "sim/data/csv.h"
 #include "sim/system/file.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 // ---- Options.
 

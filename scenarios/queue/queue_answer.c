@@ -6,8 +6,8 @@
 #include "scenarios/queue/queue_study.h"
 #include "sim/base/digest.h"
 #include "sim/base/text.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 static const char *const figure_words[QUEUE_FIGURE_COUNT] = {
     [QUEUE_WAIT_MEAN] = "the mean wait", [QUEUE_WAIT_P50] = "the median wait", [QUEUE_WAIT_P95] = "the p95 wait",

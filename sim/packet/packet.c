@@ -122,13 +122,15 @@ static void lay_all_ways(PacketSim *sim) {
         if (leaves[s]) lay_ways(sim, s, &search);
 }
 
-const char *ways_lay(PacketSim *sim, SimTime *least) {
+// Ports too, the smallest latency in *least. NULL, or what cannot be.
+static const char *ways_lay(PacketSim *sim, SimTime *least) {
     const char *wrong = lay_ports(sim, least);
     if (!wrong) lay_all_ways(sim);
     return wrong;
 }
 
-int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to) {
+// Cables of the way from host to host, of one where there are several; 0: there is none.
+static int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to) {
     int32_t hosts = sim->network->host_count, at = sim->leaf[from], end = sim->leaf[to], cables = 2;
     if (at < hosts || end < hosts) return at == to;
     for (; at != end; cables++) {

@@ -383,13 +383,7 @@ static inline void sim_at_host(PacketWorker *worker, int32_t host, SimTime time,
 // ---- Nodes (packet_nodes.c).
 void nodes_run_window(PacketWorker *worker);
 
-// ---- Ways (packet.c): ports too, the smallest latency in *least. NULL, or what cannot be.
-const char *ways_lay(PacketSim *sim, SimTime *least);
-// Cables of the way from host to host, of one where there are several; 0: there is none.
-int32_t ways_cables(const PacketSim *sim, int32_t from, int32_t to);
-
-// ---- What ports and switches (packet_nodes.c) and hosts (packet_hosts.c) of the packet engine share.
-// ---- Queues.
+// ---- What ports and switches (packet_nodes.c) and hosts (packet_hosts.c) share: queues.
 void queue_grow(PacketWorker *w, Queue *queue);
 
 static inline void queue_push(PacketWorker *w, Queue *queue, Waiting waiting) {

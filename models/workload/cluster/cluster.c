@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/network/network_constants.h"
 #include "models/network/interior.h"
+#include "models/network/network_constants.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "sim/base/check.h"
 #include "sim/base/list.h"

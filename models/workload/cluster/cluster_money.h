@@ -108,11 +108,8 @@ extern const OptionSpec rent_options[];
 const Catalogue *catalogue_with_options(Arena *arena, const Options *options, Problems *problems);
 extern const int rent_option_count;
 
-// "2.49", or "dgx-h100=2.49,dgx-h200=3.10": a GPU-hour of any node into *gpu_hour (else untouched), of some into
-// `rent`.
-void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
-                      RentSpec *rent, Problems *problems);
-// Option "node-price" of owned machines, in the same format; node_price is NAN without a price for all nodes.
+// Option "node-price" of owned machines, "2.49" or "dgx-h100=2.49,dgx-h200=3.10"; node_price is NAN without a price for
+// all nodes.
 void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
                               Problems *problems);
 // The same if another field has the price of all nodes: NODE=AMOUNT,… only. False after problems.

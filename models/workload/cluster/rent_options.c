@@ -107,13 +107,6 @@ static NodePrices read_prices(Arena *arena, const Catalogue *catalogue, const ch
     return list;
 }
 
-void prices_from_text(Arena *arena, const Catalogue *catalogue, const char *text, Where where, double *gpu_hour,
-                      RentSpec *rent, Problems *problems) {
-    NodePrices list = read_prices(arena, catalogue, text, &rent_kind, where, gpu_hour, problems);
-    rent->prices = list.items;
-    rent->price_count = list.count;
-}
-
 void node_prices_from_options(Arena *arena, const Catalogue *catalogue, const Options *options, OwnSpec *own,
                               Problems *problems) {
     own->node_price = NAN;
@@ -246,9 +239,12 @@ static RentSpec *read_rent(Arena *arena, const Catalogue *catalogue, const Optio
     spec->bill = bill_from_options(arena, options, problems);
     spec->price_per_gpu_hour = -1;
     spec->currency = option_text(options, "currency", NULL);
-    if (option_given(options, "price"))
-        prices_from_text(arena, catalogue, option_text(options, "price", ""), command_line, &spec->price_per_gpu_hour,
-                         rent, problems);
+    if (option_given(options, "price")) {
+        NodePrices list = read_prices(arena, catalogue, option_text(options, "price", ""), &rent_kind, command_line,
+                                      &spec->price_per_gpu_hour, problems);
+        rent->prices = list.items;
+        rent->price_count = list.count;
+    }
     bool of_book = rent->provider || rent->region || rent->terms >= 0;
     if (spec->price_per_gpu_hour < 0 || !of_book) return rent;
     problem_add(problems, command_line, "a price is either stated (--price) or of the price book");

@@ -4,8 +4,8 @@
 #include "models/workload/life/life_internal.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
-#include "sim/system/workers.h"
 #include "sim/system/watch.h"
+#include "sim/system/workers.h"
 
 // ---- Derives a job's LifeSpec on given nodes from a fleet's published rates.
 
