@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
 #include "sim/base/name_index.h"

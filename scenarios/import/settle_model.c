@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/workload/job/job_options.h"
 #include "scenarios/import/reading.h"
 #include "sim/system/file.h"
 

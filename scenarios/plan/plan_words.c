@@ -1,7 +1,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/workload/job/schedule.h"
 #include "scenarios/plan/plan_answer.h"
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/study/study_anchors.h"
