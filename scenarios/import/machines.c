@@ -7,7 +7,6 @@
 #include "models/hardware/hardware.h"
 #include "scenarios/import/reading.h"
 #include "sim/base/list.h"
-#include "sim/base/text.h"
 
 int items_of(const char *text, const char *until) {
     int count = 1;

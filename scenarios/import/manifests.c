@@ -114,21 +114,24 @@ static const char *with_variables(Reading *r, const char *text) {
     return letters ? letters : "";
 }
 
+ShellWords *words_of_lists(Reading *r, const Json *first, const Json *second) {
+    ShellWords *words = ARENA_NEW(r->arena, ShellWords);
+    const Json *lists[] = {first, second};
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; tree_is_list_of_plain(lists[k]) && i < lists[k]->count && i < 2000; i++) {
+            const Json *item = &lists[k]->items[i];
+            LIST_PUSH(r->arena, words, ((ShellWord){tree_text(r->arena, item), item->where.line}));
+        }
+    return words;
+}
+
 // "command" and "args" are words as they are; of "sh -c TEXT" the text is a script.
 void take_command(Reading *r, const Json *container) {
-    static const char *const keys[] = {"command", "args"};
-    ShellWords *words = ARENA_NEW(r->arena, ShellWords);
-    Where where = container->where;
-    for (int k = 0; k < 2; k++) {
-        const Json *list = tree_get(container, keys[k]);
-        for (int i = 0; tree_is_list_of_plain(list) && i < list->count && i < 2000; i++) {
-            const char *text = with_variables(r, tree_text(r->arena, &list->items[i]));
-            ShellWord word = {text, list->items[i].where.line};
-            where = list->items[0].where;
-            LIST_PUSH(r->arena, words, word);
-        }
-    }
-    launch_words(r, words, where);
+    const Json *command = tree_get(container, "command"), *arguments = tree_get(container, "args");
+    ShellWords *words = words_of_lists(r, command, arguments);
+    for (int i = 0; i < words->count; i++) words->items[i].text = with_variables(r, words->items[i].text);
+    const Json *last = tree_is_list_of_plain(arguments) && arguments->count ? arguments : command;
+    launch_words(r, words, words->count ? last->items[0].where : container->where);
 }
 
 static void take_pod(Reading *r, const Json *pod, const Json *documents) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "scenarios/import/reading.h"
-#include "sim/base/list.h"
 #include "sim/system/file.h"
 
 enum { MOST_VARIABLES = 400, MOST_RULES = 400, DEEPEST_RULES = 8, DEEPEST_VALUES = 12, DEEPEST_CONDITIONS = 8 };

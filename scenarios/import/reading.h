@@ -152,6 +152,8 @@ double number_at(Reading *r, const Json *tree, const char *path, double fallback
 void note(Reading *r, const char *name, const char *value, const Json *at); // for the lists
 void reserve(Reading *r, double nodes, double per_node, const char *gpu, const Json *at);
 void take_command(Reading *r, const Json *container); // "command" and "args"
+// The words of one or two lists of them; NULL is none.
+ShellWords *words_of_lists(Reading *r, const Json *first, const Json *second);
 // torchrun takes both from the environment there.
 void default_ranks(Reading *r, double nodes, double per_node, const Json *job);
 

@@ -63,12 +63,7 @@ static void run(Reading *r, const char *file, const Json *command, bool of_words
     Shell *shell = reading_shell(r);
     if (!command) return;
     if (tree_is_list_of_plain(command) && of_words) {
-        ShellWords *words = ARENA_NEW(r->arena, ShellWords);
-        for (int i = 0; i < command->count && i < 2000; i++) {
-            ShellWord word = {tree_text(r->arena, &command->items[i]), command->items[i].where.line};
-            LIST_PUSH(r->arena, words, word);
-        }
-        launch_words(r, words, command->where);
+        launch_words(r, words_of_lists(r, command, NULL), command->where);
         return;
     }
     for (int i = 0; tree_is_list_of_plain(command) && i < command->count; i++) {
@@ -201,10 +196,10 @@ static void read_mcli(Reading *r, const char *file, const Json *task) {
     run(r, file, tree_get(task, "command"), false);
 }
 
-// NAME=VALUE lines of a file, as compose puts them for $NAME in its own file; containers do not see them.
-static void read_env_file(Reading *r, const char *path, Where where) {
+// NAME=VALUE lines of .env, as compose puts them for $NAME in its own file; containers do not see them.
+static void read_env_file(Reading *r, Where where) {
     size_t bytes = 0;
-    const char *shown, *text = reading_file(r, path, where, &bytes, &shown);
+    const char *shown, *text = reading_file(r, ".env", where, &bytes, &shown);
     int line = 1;
     for (const char *at = text; at && *at; at += strcspn(at, "\n"), at += *at == '\n', line++) {
         const char *begin = at + strspn(at, " \t"), *equals = strpbrk(begin, "=\n#");
@@ -221,7 +216,7 @@ static void read_env_file(Reading *r, const char *path, Where where) {
 // Docker Compose: the first service with a command that starts a training.
 static void read_compose(Reading *r, const char *file, const Json *whole) {
     const Json *services = tree_get(whole, "services");
-    read_env_file(r, ".env", whole->where);
+    read_env_file(r, whole->where);
     for (int i = 0; services && services->kind == JSON_OBJECT && i < services->count; i++) {
         const Json *service = &services->items[i], *devices = tree_at(service, "deploy.resources.reservations.devices");
         const Json *device = devices && devices->kind == JSON_LIST && devices->count ? &devices->items[0] : NULL;
@@ -245,16 +240,7 @@ static void read_beaker(Reading *r, const char *file, const Json *whole) {
     reserve(r, nodes, per_node, NULL, task);
     set_number(r, "BEAKER_REPLICA_COUNT", nodes), set_number(r, "BEAKER_ASSIGNED_GPU_COUNT", per_node);
     set_environment(r, tree_get(task, "envVars"));
-    ShellWords *words = ARENA_NEW(r->arena, ShellWords);
-    static const char *const keys[] = {"command", "arguments"};
-    for (int k = 0; k < 2; k++) {
-        const Json *list = tree_get(task, keys[k]);
-        for (int i = 0; tree_is_list_of_plain(list) && i < list->count && i < 2000; i++) {
-            ShellWord word = {tree_text(r->arena, &list->items[i]), list->items[i].where.line};
-            LIST_PUSH(r->arena, words, word);
-        }
-    }
-    launch_words(r, words, task->where);
+    launch_words(r, words_of_lists(r, tree_get(task, "command"), tree_get(task, "arguments")), task->where);
 }
 
 // SageMaker's request for a job of training.

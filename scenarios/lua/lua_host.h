@@ -81,7 +81,7 @@ ArenaLimit lua_host_begin_simulation(lua_State *L);
 void lua_library_open(lua_State *L);
 // Puts a read-only view of the table on top of the stack in its place; reading a name it lacks raises, with the
 // nearest name, when `strict` (what the table is called) is given.
-void lua_library_protect(lua_State *L, const char *called, bool strict);
+void lua_library_protect(lua_State *L, const char *called);
 int lua_sorted_next(lua_State *L);
 // require: modules in the script's folder, and built-in ones, which are fields of the registry's table.
 int lua_require(lua_State *L);

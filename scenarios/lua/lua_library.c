@@ -281,16 +281,14 @@ static int on_protected_pairs(lua_State *L) { // upvalue: the real table
     return lua_sorted_pairs(L);
 }
 
-void lua_library_protect(lua_State *L, const char *called, bool strict) {
+void lua_library_protect(lua_State *L, const char *called) {
     int real = lua_absindex(L, -1);
-    if (strict) {
-        lua_createtable(L, 0, 1);
-        lua_pushstring(L, called);
-        lua_pushvalue(L, real);
-        lua_pushcclosure(L, on_missing_field, 2);
-        lua_setfield(L, -2, "__index");
-        lua_setmetatable(L, real);
-    }
+    lua_createtable(L, 0, 1);
+    lua_pushstring(L, called);
+    lua_pushvalue(L, real);
+    lua_pushcclosure(L, on_missing_field, 2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, real);
     lua_createtable(L, 0, 0);
     lua_createtable(L, 0, 4);
     lua_pushvalue(L, real);
@@ -506,11 +504,6 @@ static int math_randomseed(lua_State *L) {
 
 // ---- Putting it together.
 
-static void remove_field(lua_State *L, const char *name) {
-    lua_pushnil(L);
-    lua_setfield(L, -2, name);
-}
-
 static void wrap_field(lua_State *L, const char *name, lua_CFunction wrapper) {
     lua_getfield(L, -1, name);
     lua_pushcclosure(L, wrapper, 1);
@@ -519,13 +512,14 @@ static void wrap_field(lua_State *L, const char *name, lua_CFunction wrapper) {
 
 // Leaves the library's own table on the stack for changes; add_library puts it among the built-in names.
 static void add_library(lua_State *L, int builtins, const char *name) {
-    lua_library_protect(L, name, true);
+    lua_library_protect(L, name);
     lua_setfield(L, builtins, name);
 }
 
 static void add_libraries(lua_State *L, int builtins) {
     luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 0);
-    remove_field(L, "dump");
+    lua_pushnil(L);
+    lua_setfield(L, -2, "dump");
     wrap_field(L, "format", string_format);
     lua_pushliteral(L, "");
     lua_getmetatable(L, -1);

@@ -229,9 +229,9 @@ void module_open(lua_State *L) {
     luaL_setfuncs(L, packets_functions, 0);
     lua_createtable(L, 0, 8);
     luaL_setfuncs(L, model_functions, 0);
-    lua_library_protect(L, "sim.model", true);
+    lua_library_protect(L, "sim.model");
     lua_setfield(L, -2, "model");
-    lua_library_protect(L, "sim", true);
+    lua_library_protect(L, "sim");
     lua_setfield(L, -2, "lockstep");
     lua_pop(L, 1);
 }

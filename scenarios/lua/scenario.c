@@ -228,7 +228,7 @@ static int sim_options(lua_State *L) {
         push_option(L, &option, given);
         lua_setfield(L, 2, names[i]);
     }
-    lua_library_protect(L, "the options of this scenario", true);
+    lua_library_protect(L, "the options of this scenario");
     return 1;
 }
 

@@ -8,7 +8,6 @@
 #include "models/hardware/kernel.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/life/life.h"
-#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_chance.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"

@@ -5,7 +5,6 @@
 
 #include "scenarios/import/python/python.h"
 #include "scenarios/import/reading.h"
-#include "sim/base/list.h"
 #include "sim/system/file.h"
 
 // Those that make a training, by the end of their name; what they are told stands under `section` then.

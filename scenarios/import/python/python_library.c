@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "scenarios/import/python/python.h"
-#include "sim/base/list.h"
-#include "sim/base/text.h"
 
 static const Value *first(const Call *call) {
     const Value *value = python_argument(call, 0, NULL);
