@@ -345,7 +345,7 @@ static int ask_run(Asking *asking) {
     Problems *problems = asking->problems, *usage = problems_create(arena);
     StepQuestion script = step_question_of(asking, "step");
     const char *why_not = NULL;
-    step_question_check("step through", asking->is_script, options, problems);
+    step_question_check("step run", asking->is_script, options, problems);
     if (problem_count(problems)) return EXIT_USAGE;
     const Catalogue *catalogue = catalogue_with_options(arena, options, problems);
     if (!catalogue) return EXIT_BAD_INPUT;
