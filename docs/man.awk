@@ -87,7 +87,7 @@ command && /^  (-[a-zA-Z], )?--[a-z]/ || !command && /^  [a-z]+ / && commands {
     begin_list()
     flush_entry()
     line = substr($0, 3)
-    if (match(line, command ? /  +/ : / +/)) {
+    if (match(line, command ? "  +" : " +")) {
         name = substr(line, 1, RSTART - 1)
         text = substr(line, RSTART + RLENGTH)
     } else {

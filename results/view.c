@@ -66,6 +66,15 @@ const char *point_label_title(Arena *arena, const Record *record, const char *wi
     return title;
 }
 
+const char *point_settings(Arena *arena, const Record *record, const RecordPoint *point) {
+    int count;
+    const char **names = varied_parameters(arena, record, &count), *text = "";
+    for (int i = 0; i < count; i++)
+        text = arena_printf(arena, "%s%s%s = %s", text, i ? ", " : "", is_gpu_axis(names[i]) ? "GPUs" : names[i],
+                            parameter_text(point, names[i]));
+    return text;
+}
+
 double if_ran(const RecordPoint *point, double value) { return point->ran && isfinite(value) ? value : NAN; }
 
 // ---- Speed.
@@ -282,6 +291,7 @@ typedef struct Column {
 const char *const point_columns[POINT_COLUMNS] = {
     "gpus", "nodes", "step_p5_s", "step_p50_s", "step_p95_s", "samples_per_s", "tokens_per_s", "scaling_efficiency",
     "efficiency_vs_ideal", "mfu", "hfu", "flops_per_step", "memory_peak_bytes", "memory_capacity_bytes",
+    "chance_to_run_out",
     "cost_per_hour", "cost_per_month", "cost_per_run", "cost_per_step", "days", "steps", "energy_kwh", "power_watts",
     "peak_watts", "carbon_kg",
     "tp", "pp", "vpp", "dp", "cp", "ep", "zero", "micro_batch", "global_batch",
@@ -294,7 +304,7 @@ static const Column columns[POINT_COLUMNS] = {
     {COLUMN_POSITIVE, AT(tokens_per_s)}, {COLUMN_RAN, AT(efficiency_vs_one_gpu)},
     {COLUMN_RAN, AT(efficiency_vs_ideal)}, {COLUMN_RAN, AT(mfu)}, {COLUMN_RAN, AT(hfu)},
     {COLUMN_RAN, AT(flops_per_step)}, {COLUMN_ALWAYS, AT(memory_peak_bytes)},
-    {COLUMN_ALWAYS, AT(memory_capacity_bytes)}, {COLUMN_ALWAYS, AT(cost_per_hour)},
+    {COLUMN_ALWAYS, AT(memory_capacity_bytes)}, {COLUMN_RAN, AT(chance_to_run_out)}, {COLUMN_ALWAYS, AT(cost_per_hour)},
     {COLUMN_ALWAYS, AT(cost_per_month)}, {COLUMN_RAN, AT(cost_per_run)}, {COLUMN_RAN, AT(cost_per_step)},
     {COLUMN_RAN, AT(days)}, {COLUMN_ALWAYS, AT(steps)}, {COLUMN_RAN, AT(energy_kwh)}, {COLUMN_RAN, AT(power_watts)},
     {COLUMN_RAN, AT(peak_watts)}, {COLUMN_RAN, AT(carbon_kg)},

@@ -13,6 +13,8 @@ const RecordParameter *point_parameter(const RecordPoint *point, const char *nam
 // "8", or "8 · ib-ndr400" where two parameters vary; `without` (or NULL) is left out.
 const char *point_label(Arena *arena, const Record *record, const RecordPoint *point, const char *without);
 const char *point_label_title(Arena *arena, const Record *record, const char *without); // "GPUs · fabric"
+const char *point_settings(Arena *arena, const Record *record,
+                           const RecordPoint *point); // "GPUs = 8, fabric = eth-10g"
 
 // Throughput in what the users of this model count: tokens where points have them, else samples by their name.
 double point_rate(const Record *record, const RecordPoint *point); // NAN when there is none
@@ -53,7 +55,7 @@ bool is_gpu_axis(const char *parameter); // whether it counts GPUs: "gpus"
 
 // ---- The numbers of a point that are columns, in files and in the store of a sweep.
 
-enum { POINT_COLUMNS = 33 };
+enum { POINT_COLUMNS = 34 };
 extern const char *const point_columns[POINT_COLUMNS]; // SI units in the names
 
 double point_number(const RecordPoint *point, int column); // NAN when unknown

@@ -254,6 +254,8 @@ TEST(a_guess_may_be_said_in_other_units_and_what_cannot_be_meant_is_asked_again)
         {"2.4", "14.3\303\227", "guess = 14.3,", NULL},
         {"2.4", "14 times", "guess = 14,", NULL},
         {"1.1", "164 %", NULL, "100 % at most"},
+        {"3.2", "0.92", NULL, "is 0.92 a share, 92 %, or is it 0.92 %?"},
+        {"3.2", "0.92 %", "guess = 0.92,", NULL},
         {"2.7", "Deadlock", "guess = \"deadlock\",", NULL},
         {"3.4", "22 GB", "guess = 20.489", NULL},
     };
@@ -270,7 +272,7 @@ TEST(a_guess_may_be_said_in_other_units_and_what_cannot_be_meant_is_asked_again)
 }
 
 TEST(a_code_is_its_students_whatever_its_file_is_called) {
-    static char said[1 << 12];
+    static char said[1 << 13];
     static const char write[] =
         "DIR=$(mktemp -d); $LOCKSTEP lesson start 2.1 --in $DIR >$DIR/told; "
         "sed 's/guess = nil/guess = 48/; s/ib-edr100/ib-hdr200/' $DIR/ring_factor.lua >$DIR/solved.lua; "
@@ -279,14 +281,57 @@ TEST(a_code_is_its_students_whatever_its_file_is_called) {
         "sed 's/by=\"ana\"/by=\"bob\"/' $DIR/ana.code >$DIR/bob.code; "
         "sed 's/ by=\"ana\"//' $DIR/ana.code >$DIR/before.code; "
         "for file in 'Ana Smith_1234_ana.code' bob.code before.code ring_factor.lua; do "
-        "$LOCKSTEP lesson grade \"$DIR/$file\" 2>&1; done; rm -r $DIR";
+        "$LOCKSTEP lesson grade \"$DIR/$file\" 2>&1; done; : >$DIR/none.code; "
+        "$LOCKSTEP lesson grade $DIR/ana.code $DIR/none.code $DIR/Ana*.code; rm -r $DIR";
     EXPECT_INT(test_shell(write, said, sizeof said), 0);
     EXPECT_CONTAINS(said, "ana      2.1");
     EXPECT_CONTAINS(said, "1 of 1 lines are solved");
     EXPECT_CONTAINS(said, "bob      2.1");
     EXPECT_CONTAINS(said, "this line is not as it was written\n");
     EXPECT_CONTAINS(said, "not as it was written, or its file was renamed");
-    EXPECT_CONTAINS(said, "ring_factor.lua: error: this is no code file");
+    EXPECT_CONTAINS(said, "ring_factor.lua is no code file");
+    EXPECT_CONTAINS(said, "none.code is no code file"); // and the others are graded
+    EXPECT_CONTAINS(said, "ana.code already, and counts once\n");
+    EXPECT_CONTAINS(said, "1 of 2 lines are solved");
+}
+
+TEST(what_comes_next_of_a_students_file_has_its_numbers) {
+    static char said[1 << 13];
+    static const char asked[] =
+        "DIR=$(mktemp -d); L=$(realpath $LOCKSTEP); cd $DIR; for file in 2.1 3.2; do $L lesson start $file --seed 2; "
+        "done >told; "
+        "$L lesson guess ring_factor.lua 40; $L lesson hint ring_factor.lua 3; "
+        "$L lesson guess accumulate.lua 92; sed -i 's/accumulation = 1,/accumulation = 16,/' accumulate.lua; "
+        "$L lesson check accumulate.lua; echo >text; $L lesson hint text 2>&1; "
+        "$L lesson start 2.1 2>&1; rm -r $DIR";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "lockstep lesson hint ring_factor.lua ");
+    EXPECT_CONTAINS(said, "2 x 512 MiB / 12.5 GB/s"); // 256 MiB are the first student's
+    EXPECT_CONTAINS(said, "lockstep lesson start 3.3 --seed 2 ");
+    EXPECT_CONTAINS(said, "this is no file of the course");
+    EXPECT_CONTAINS(said, "another seed's numbers, and stays as it is");
+    EXPECT_CONTAINS(said, "--in DIR");
+}
+
+TEST(step_says_what_it_lacks_and_where_a_run_ends) {
+    static char said[1 << 12];
+    static const char asked[] = "$LOCKSTEP step 2>&1; $LOCKSTEP step collective all_reduce --node dgx-a100 --gpus 4 "
+                                "--algo ring --at 1h 2>&1; true";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "lockstep step run FILE.lua, or lockstep step run --model NAME");
+    EXPECT_CONTAINS(said, "--at is beyond the end, which comes after 490 us");
+}
+
+// The share of the exchange is what is guessed, and tokens a second what is asked for.
+TEST(a_check_shows_the_figures_by_which_it_judges) {
+    static char said[1 << 12];
+    static const char asked[] = "DIR=$(mktemp -d); L=$(realpath $LOCKSTEP); cd $DIR; $L lesson start 3.2 >told; $L "
+                                "lesson guess accumulate.lua 92% >told; "
+                                "sed -i 's/accumulation = 1,/accumulation = 16,/' accumulate.lua; "
+                                "$L lesson check accumulate.lua; rm -r $DIR";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "tokens a second ");
+    EXPECT_CONTAINS(said, "  data parallel ");
 }
 
 TEST(students_have_numbers_of_their_own_and_the_same_each_time) {

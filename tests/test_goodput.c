@@ -286,3 +286,12 @@ TEST(goodput_draws_the_life_of_its_median_as_a_calendar) {
     ended = run_command(command_goodput, "goodput --gpus 64 --work 5 --best --plot");
     EXPECT_CONTAINS(ended->err, "leave --best out");
 }
+
+TEST(an_interval_beyond_the_end_is_said_to_write_no_checkpoint) {
+    const Ended *ended = run_command(command_goodput, "goodput --gpus 64 --days 30 --checkpoint-every 40d");
+    EXPECT_CONTAINS(ended->out, "is longer than all that is looked at");
+    ended = run_command(command_goodput, "goodput --gpus 1000 --days 30 --elastic 120:130");
+    EXPECT_CONTAINS(ended->err, "for example --elastic 120:125");
+    ended = run_command(command_goodput, "goodput --gpus 1000 --days 30 --elastic 120:125 --runs 4");
+    EXPECT_INT(ended->code, 0);
+}

@@ -708,3 +708,19 @@ TEST(references_within_tags_and_a_name_beside_its_sizes_are_followed) {
     EXPECT_CONTAINS(word(import, "model"), "layers=12");
     arena_close(arena);
 }
+
+TEST(training_by_preferences_is_not_taken_for_supervised_training) {
+    static char said[1 << 13];
+    static const char asked[] =
+        "DIR=$(mktemp -d); for way in sft dpo grpo; do "
+        "echo \"trl $way --model_name_or_path meta-llama/Llama-3.1-8B --per_device_train_batch_size 1 --bf16\" "
+        ">$DIR/$way.sh; $LOCKSTEP run $DIR/$way.sh --node dgx-h100 --gpus 1 | sed -n '/^Read/,$p' | tr '\\n' ' '; "
+        "echo; "
+        "done; rm -r $DIR";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    const char *dpo = strstr(said, "dpo.sh ("), *grpo = strstr(said, "grpo.sh (");
+    EXPECT(dpo && grpo);
+    EXPECT(dpo && strstr(dpo, "range wider for training_arguments"));
+    EXPECT(grpo && strstr(grpo, "range wider for training_arguments"));
+    EXPECT(dpo && strstr(said, "range wider") > dpo);
+}

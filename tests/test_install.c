@@ -39,6 +39,8 @@ LONG_TEST(5, an_installed_program_validates_and_runs_its_examples) {
     EXPECT_INT(in_folder(folder, INSTALLED " schema | cmp - usr/share/lockstep/schema.json"), 0);
     EXPECT_INT(in_folder(folder, "grep -c '^.It' usr/share/man/man1/lockstep-run.1; ls usr/share/man/man1 | wc -l"), 0);
     EXPECT(atoi(said) > 100 && strtol(strchr(said, '\n'), NULL, 10) > 25);
+    EXPECT_INT(in_folder(folder, "grep -A 3 '^[^ ]*days DAYS$' usr/share/man/man1/lockstep-goodput.1"), 0);
+    EXPECT_CONTAINS(said, "\n.Xc\nhow long the calendar runs: 54, 12h\n"); // an option, and the whole of what it is
     EXPECT_INT(in_folder(folder, "! command -v mandoc >/dev/null || ! mandoc -T lint -W warning usr/share/man/man1/*.1 "
                                  "| grep -E 'WARNING|ERROR'"),
                0);

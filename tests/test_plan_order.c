@@ -220,3 +220,20 @@ TEST(degrees_that_are_left_open_are_searched_and_those_that_are_said_are_kept) {
     EXPECT_INT(chosen_degree("--model llama-2-13b --global-batch 64 --zero 0 --tp 8", "tp"), 8);
     EXPECT_INT(chosen_degree("--model llama-2-13b --global-batch 64 --zero 0 --pp 8", "pp"), 8);
 }
+
+// The pilot that a plan advises has the plan's own layout, on GPUs in which it fits; read as options it runs.
+LONG_TEST(3, the_pilot_that_a_plan_advises_runs) {
+    static char said[1 << 13];
+    static const char asked[] =
+        "JOB='--model qwen3-235b-a22b --node dgx-h200 --fabric ib-ndr400 --seq 4096'; "
+        "PILOT=$($LOCKSTEP plan $JOB --gpus 256 --tokens 4T --global-batch 1024 --software megatron --json | "
+        "grep -o 'measured [0-9][^\"]*=TIME' | head -1 | sed 's/measured /--gpus /; s/=TIME//; s/,/ --/g; s/=/ /g; "
+        "s/_/-/g'); "
+        "echo pilot $PILOT; $LOCKSTEP run $JOB $PILOT --software megatron --json | grep -E 'chance_to_run_out|\"ran\"'";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "pilot --gpus ");
+    EXPECT_CONTAINS(said, "--ep ");
+    EXPECT_CONTAINS(said, "\"ran\": true");
+    EXPECT_CONTAINS(said, "\"chance_to_run_out\": 0");
+    EXPECT(!strstr(said, "\"chance_to_run_out\": 0.1"));
+}

@@ -191,6 +191,17 @@ TEST(a_run_of_1500_jobs_at_90_percent_does_not_show_61_percent_without_a_word) {
     EXPECT_CONTAINS(ended->out, "the same wait");
 }
 
+// First come, first served cannot fill these GPUs with whole nodes, however long it runs; of several sizes the overload
+// is that of the smallest.
+TEST(a_cluster_that_never_keeps_up_is_not_called_a_run_too_short) {
+    const Ended *ended = run_command(command_queue, "queue --gpus 64 --load 0.9 --policy fifo --jobs 10000 --plain");
+    EXPECT_CONTAINS(ended->out, "72.6 % of 64 GPUs are in use at most where 90.0 % is offered: fifo cannot keep up");
+    EXPECT(strstr(ended->out, "too short to say") == NULL);
+    ended = run_command(command_queue, "queue --gpus 512,0.5x --load 0.9 --jobs 1000 --policy easy --plain");
+    EXPECT_CONTAINS(ended->out, "180 % of what 256 GPUs can do comes");
+    EXPECT(strstr(ended->out, "too short to say") == NULL);
+}
+
 TEST(without_jobs_a_run_lengthens_until_what_is_offered_is_in_use) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

@@ -251,7 +251,7 @@ TEST(a_store_of_another_format_is_refused_with_what_to_do) {
     shell("cp {DIR}/whole.db {DIR}/old.db");
     ask(in_folder("old.db"), "PRAGMA user_version = 1");
     EXPECT_INT(shell("$LOCKSTEP sweep --show {DIR}/old.db"), 4);
-    EXPECT_CONTAINS(output, "this store has format 1, not 2");
+    EXPECT_CONTAINS(output, "this store has format 1, not 3");
     EXPECT_CONTAINS(output, "move it away and sweep anew");
     EXPECT_INT(shell(SWEPT "-o {DIR}/old.db"), 4);
     EXPECT_INT(shell("$LOCKSTEP merge {DIR}/m.db {DIR}/old.db"), 4);

@@ -65,11 +65,10 @@ static const char *lead_of_points(const RecordTelling *telling, const char *titl
                            ? arena_printf(arena, "%s: %s points", title, count)
                            : arena_printf(arena, "%s: %s points, of which %s run%s", title, count,
                                           ran ? text_count(arena, ran, true) : "none", ran == 1 ? "s" : "");
-    const char *label = best ? point_label(arena, record, best, NULL) : "";
-    if (!*label) return arena_printf(arena, "%s.", text);
-    return arena_printf(arena, "%s; %s %s the most, at %s = %s.", text,
-                        text_count(arena, point_rate(record, best), true), rate_unit(arena, record),
-                        point_label_title(arena, record, NULL), label);
+    const char *settings = best ? point_settings(arena, record, best) : "";
+    if (!*settings) return arena_printf(arena, "%s.", text);
+    return arena_printf(arena, "%s; %s %s the most, at %s.", text, text_count(arena, point_rate(record, best), true),
+                        rate_unit(arena, record), settings);
 }
 
 const char *record_lead(const RecordTelling *telling) {

@@ -27,7 +27,7 @@ void spool_remove(Spool *spool); // and the file with it
 // ---- Shared by the parts of the store: SQLite's handle and query helpers. For results/store*.c only.
 
 #define STORE_APPLICATION_ID 0x4c4b5350 // "LKSP"
-#define STORE_FORMAT 2
+#define STORE_FORMAT 3
 
 // Over all studies and points: one row more or less changes it. The order of rows does not.
 typedef struct Seal {

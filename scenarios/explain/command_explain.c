@@ -36,13 +36,13 @@ StepQuestion step_question_of(const Asking *asking, const char *verb) {
                           .is_script = asking->is_script};
 }
 
-void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage) {
+void step_question_check(const char *command, bool is_script, const Options *options, Problems *usage) {
     int sets;
     option_texts(options, "set", &sets);
     if (is_script) return;
     if (!option_given(options, "model") && problem_count(usage) == 0) {
-        problem_add(usage, (Where){0}, "what is to be %s%s?", verb, verb[strlen(verb) - 1] == 'e' ? "d" : "ed");
-        problem_hint(usage, "lockstep %s FILE.lua, or lockstep %s --model NAME --node NAME --gpus N", verb, verb);
+        problem_add(usage, (Where){0}, "no script is named and no model");
+        problem_hint(usage, "lockstep %s FILE.lua, or lockstep %s --model NAME --node NAME --gpus N", command, command);
     }
     if (sets > 0 || option_given(options, "study")) {
         problem_add(usage, (Where){0}, "%s is for scripts", sets > 0 ? "--set" : "--study");

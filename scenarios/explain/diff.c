@@ -191,6 +191,17 @@ static const char *setting_named(const DiffSide *side, const char *name) {
 
 #define NOT_SAID "not said"
 
+// "H100-SXM5-80GB launch_time" beside "A100-SXM4-80GB launch_time" on the other side: a number of another part, which
+// differs with the part's name.
+static bool is_of_another_part(const DiffSide *other, const char *name) {
+    const char *what = strchr(name, ' ');
+    for (int i = 0; what && i < other->setting_count; i++) {
+        const char *same = strchr(other->settings[i].name, ' ');
+        if (same && strcmp(same, what) == 0) return true;
+    }
+    return false;
+}
+
 static void compare_settings(Arena *arena, Diff *diff) {
     const DiffSide *a = diff->a, *b = diff->b;
     SettingList list = {0};
@@ -198,11 +209,12 @@ static void compare_settings(Arena *arena, Diff *diff) {
     for (int i = 0; i < a->setting_count; i++) {
         const DiffText *said = &a->settings[i];
         const char *other = setting_named(b, said->name);
+        if (!other && is_of_another_part(b, said->name)) continue;
         if (other ? strcmp(said->text, other) != 0 : both)
             LIST_PUSH(arena, &list, ((DiffSetting){said->name, said->text, other ? other : NOT_SAID, NAN}));
     }
     for (int i = 0; both && i < b->setting_count; i++)
-        if (!setting_named(a, b->settings[i].name))
+        if (!setting_named(a, b->settings[i].name) && !is_of_another_part(a, b->settings[i].name))
             LIST_PUSH(arena, &list, ((DiffSetting){b->settings[i].name, NOT_SAID, b->settings[i].text, NAN}));
     diff->settings = list.items;
     diff->setting_count = list.count;

@@ -454,6 +454,25 @@ static void take_parts(Arena *arena, const Json *point, DiffSide *side) {
                 (NamedValue){classes->items[i].key, classes->items[i].key, classes->items[i].number};
 }
 
+static bool lists_one(const TextList *list, const char *name) {
+    bool is = false;
+    for (int i = 0; i < list->count; i++) is = is || strcmp(list->items[i].name, name) == 0;
+    return is;
+}
+
+// What was said in options: names of parts, which the figures of an answer do not repeat.
+static void list_options(Arena *arena, const Json *words, TextList *list) {
+    for (int i = 2; words && words->kind == JSON_LIST && i + 1 < words->count; i++) {
+        const char *option = words->items[i].text, *value = words->items[i + 1].text;
+        bool said = option && value && strncmp(option, "--", 2) == 0 && *value != '-';
+        if (!said || strchr(value, '/') || strcmp(option, "--output") == 0) continue; // of files their figures differ
+        char *name = arena_copy_text(arena, option + 2);
+        for (char *at = name; *at; at++)
+            if (*at == '-') *at = '_';
+        if (!lists_one(list, name)) LIST_PUSH(arena, list, ((DiffText){name, value}));
+    }
+}
+
 static const char *command_of(Arena *arena, const Json *root) {
     const Json *words = inner(root, "command");
     const char *line = NULL;
@@ -486,6 +505,7 @@ bool diff_side_of_json(Arena *arena, const char *path, int row, DiffSide *side, 
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) list_member(arena, point, members[i], &settings);
     list_settings(arena, layout, &settings);
     list_settings(arena, inner(point, "parameters"), &settings);
+    list_options(arena, inner(root, "command"), &settings);
     list_assumptions(arena, inner(root, "assumptions"), &settings);
     set_settings(side, &settings);
     side->version = text_of(inner(root, "program"), "version");

@@ -249,12 +249,18 @@ static const RecordColumn setting_columns[] = {
     {"seconds", "makes of B - A", RECORD_SECONDS},
 };
 
+// "5.22 USD": without what stands in parentheses, so that both sides have room.
+static const char *short_text(Arena *arena, const char *text) {
+    const char *open = text ? strstr(text, " (") : NULL, *close = open ? strchr(open, ')') : NULL;
+    return close ? arena_printf(arena, "%.*s%s", (int)(open - text), text, close + 1) : text;
+}
+
 static Cells setting_cells(Arena *arena, const Diff *diff) {
     Cells cells = {0};
     for (int i = 0; i < diff->setting_count; i++) {
         text_cell(arena, &cells, diff->settings[i].name);
-        text_cell(arena, &cells, diff->settings[i].a);
-        text_cell(arena, &cells, diff->settings[i].b);
+        text_cell(arena, &cells, short_text(arena, diff->settings[i].a));
+        text_cell(arena, &cells, short_text(arena, diff->settings[i].b));
         number_cell(arena, &cells, diff->settings[i].seconds);
     }
     return cells;

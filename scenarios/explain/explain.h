@@ -123,7 +123,7 @@ StepQuestion step_question_of(const Asking *asking, const char *verb);
 // "--plot" without a value is read as "--plot=".
 char **step_question_words(Arena *arena, int argc, char **argv);
 // What is missing, or is for scripts alone.
-void step_question_check(const char *verb, bool is_script, const Options *options, Problems *usage);
+void step_question_check(const char *command, bool is_script, const Options *options, Problems *usage);
 bool step_question_raises_wall(const StepQuestion *question);
 // The script's item of the requested number, and its request. NULL after problems of either kind.
 const ScenarioItem *step_question_item(const StepQuestion *question, const Catalogue *catalogue,

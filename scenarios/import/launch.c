@@ -39,7 +39,7 @@ static const Launcher launchers[] = {
     {"colossalai", "colossalai", A_SCRIPT, machines_of_colossalai},
     {"llamafactory-cli", "llamafactory-cli", A_WORD, machines_of_llamafactory},
     {"axolotl", "axolotl", A_WORD, machines_of_axolotl},
-    {"trl", "trl", A_WORD, machines_of_axolotl},
+    {"trl", "trl", A_WORD, machines_of_trl},
     {"automodel", "automodel", A_WORD, NULL},
     {"lightning", "lightning", A_WORD, NULL},
     {"fabric", "lightning", A_WORD, NULL},

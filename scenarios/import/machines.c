@@ -204,6 +204,12 @@ void machines_of_axolotl(Reading *r, const Launch *launch) {
     m->gpus = m->nodes * m->per_node;
 }
 
+// "trl dpo": how it is trained is the word behind the program.
+void machines_of_trl(Reading *r, const Launch *launch) {
+    machines_of_axolotl(r, launch);
+    said_add(r->arena, &r->said, "training_arguments", launch->program, launch->where, BY_COMMAND);
+}
+
 // Its options are a table's, as those of its configuration.
 void machines_of_accelerate(Reading *r, const Launch *launch) {
     if (r->machines.nodes <= 0 && !said_find(&r->said, "num_processes") && !said_find(&launch->own, "num_processes"))

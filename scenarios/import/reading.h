@@ -135,7 +135,7 @@ void settle(Reading *r, const ImportSoftware *software); // settle.c
 // By a launcher's own options.
 typedef void MachinesOf(Reading *r, const Launch *launch);
 MachinesOf machines_of_torchrun, machines_of_deepspeed, machines_of_accelerate, machines_of_composer,
-    machines_of_colossalai, machines_of_llamafactory, machines_of_axolotl, machines_of_ranks;
+    machines_of_colossalai, machines_of_llamafactory, machines_of_axolotl, machines_of_trl, machines_of_ranks;
 void machines_of_scheduler(Reading *r); // sbatch and srun: what they reserve
 void machines_of_tasks(Reading *r);     // a task a GPU, where nobody else starts ranks
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "models/workload/cost/cost.h"
 #include "models/workload/step/step_constants.h"
 #include "scenarios/plan/plan_chance.h"
 #include "sim/base/random.h"
@@ -338,19 +339,53 @@ static bool seen_before(const Rivals *rivals, int r, bool same_price) {
     return false;
 }
 
-static double trial_price(const PlanRow *row) {
-    double nodes = fmin(TRIAL_NODES, row->point.node_count);
+// ---- A trial: whole replicas of the plan's layout, on as few machines as they fit in.
+
+static TrainingSpec trial_of(const PlanRow *row, int nodes) {
+    TrainingSpec training = row->training;
+    Layout *layout = &training.layout;
+    int replica = row->gpus / (row->point.dp > 1 ? row->point.dp : 1), dp = nodes * row->node->gpu_count / replica;
+    training.global_batch *= (double)dp / (row->point.dp > 1 ? row->point.dp : 1);
+    layout->dp = dp;
+    if (layout->shard > dp) layout->shard = 0;
+    return training;
+}
+
+static bool trial_runs(const Rivals *rivals, const PlanRow *row, int nodes) {
+    TrainingSpec trial = trial_of(row, nodes);
+    const Gpu *gpu = catalogue_gpu(rivals->request->catalogue, row->node->gpu_names[0]);
+    int gpus = nodes * row->node->gpu_count, dp = trial.layout.dp, ep = row->point.ep > 1 ? row->point.ep : 1;
+    if (dp < 1 || gpus * row->point.dp != row->gpus * dp || gpus % (ep * row->point.pp) != 0) return false;
+    Memory memory = memory_of_job(&trial, gpus, gpu, NULL);
+    return 1 - chance_to_run_out(&memory) >= PLAN_FIT;
+}
+
+static int trial_nodes(const Rivals *rivals, const PlanRow *row) {
+    int nodes = TRIAL_NODES;
+    while (nodes < row->point.node_count && !trial_runs(rivals, row, nodes)) nodes *= 2;
+    return nodes < row->point.node_count ? nodes : row->point.node_count;
+}
+
+static double trial_price(const PlanRow *row, int nodes) {
     return row->point.cost_per_hour * nodes / row->point.node_count * TRIAL_HOURS;
 }
 
-// The same layout with as many micro-batches of each replica, and fewer stages where the machines are too few.
+// What is not said would be as the question has it, not as the plan: the whole layout is said.
 static const char *trial_words(Arena *arena, const PlanRow *row, int nodes) {
     const RecordPoint *point = &row->point;
-    int tp = point->tp > 1 ? point->tp : 1, within = point->cp > 1 ? tp * point->cp : tp;
-    int gpus = nodes * row->node->gpu_count, most = gpus / within > 1 ? gpus / within : 1;
-    int pp = point->pp < 1 ? 1 : point->pp < most ? point->pp : most, dp = most / pp;
-    return arena_printf(arena, "--measured %d,tp=%d,pp=%d,global_batch=%.0f=TIME", gpus, tp, pp,
-                        point->global_batch * dp / (point->dp > 1 ? point->dp : 1));
+    const struct {
+        const char *name;
+        int value, usual;
+    } parts[] = {{"tp", point->tp, 1}, {"pp", point->pp, 1}, {"vpp", point->vpp, 1},
+                 {"cp", point->cp, 1}, {"ep", point->ep, 1}, {"zero", point->zero, 0}};
+    const char *text = arena_printf(arena, "--measured %d", nodes * row->node->gpu_count);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].value > parts[i].usual)
+            text = arena_printf(arena, "%s,%s=%d", text, parts[i].name, parts[i].value);
+    if (row->training.recompute != RECOMPUTE_NONE)
+        text = arena_printf(arena, "%s,recompute=%s", text, recompute_name(row->training.recompute));
+    return arena_printf(arena, "%s,micro_batch=%g,global_batch=%.0f=TIME", text, point->micro_batch,
+                        trial_of(row, nodes).global_batch);
 }
 
 // The user's own steps on few machines: they measure the software and the GPU's kernels. Another layout differs.
@@ -360,9 +395,9 @@ static void add_trials(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         if (seen_before(rivals, r, false)) continue;
         Signal signal = {.row = row, .error = step_constant(OTHER_LAYOUT_SIGMA)};
         signal.factors[FACTOR_UNSAID] = signal.factors[FACTOR_SOFTWARE] = signal.factors[FACTOR_KERNELS] = true;
-        int nodes = (int)fmin(TRIAL_NODES, row->point.node_count);
+        int nodes = trial_nodes(rivals, row);
         const char *what = arena_printf(arena, "two hours of this job on %d x %s", nodes, row->node->name);
-        add_measurement(rivals, unknowns, what, trial_words(arena, row, nodes), trial_price(row), &signal);
+        add_measurement(rivals, unknowns, what, trial_words(arena, row, nodes), trial_price(row, nodes), &signal);
     }
 }
 
@@ -404,7 +439,8 @@ static void add_others(Arena *arena, Rivals *rivals, PlanUnknowns *unknowns) {
         signal.factors[FACTOR_TRAFFIC] = true;
         const char *what =
             arena_printf(arena, "collectives on %d x %s %s", TRIAL_NODES, front->node->name, front->fabric->name);
-        add_measurement(rivals, unknowns, what, "lockstep calibrate, --profile FILE", trial_price(front), &signal);
+        add_measurement(rivals, unknowns, what, "lockstep calibrate, --profile FILE", trial_price(front, TRIAL_NODES),
+                        &signal);
     }
 }
 

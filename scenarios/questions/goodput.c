@@ -190,7 +190,10 @@ static void read_elastic(GoodputAsked *asked, const char *text, Problems *proble
         complain(problems, "--elastic takes the fewest and the most replicas", "for example --elastic 12:16");
     } else if (nodes % most != 0) {
         problem_add(problems, command_line, "%d nodes do not divide into %d replicas", nodes, most);
-        problem_hint(problems, "each replica has whole nodes of its own");
+        int fits = most < nodes ? most : nodes;
+        while (nodes % fits != 0) fits--;
+        problem_hint(problems, "each replica has whole nodes of its own: for example --elastic %d:%d",
+                     least < fits ? least : fits, fits);
     } else {
         asked->spec.least_replicas = least;
         asked->spec.nodes_per_replica = nodes / most;

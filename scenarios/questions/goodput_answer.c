@@ -299,6 +299,12 @@ void goodput_doubts(Answer *answer, const GoodputAsked *asked, const LifeStudy *
         answer_caution(answer, "%s of %s runs had not finished after %s, %d times the work, and count as that long",
                        text_count(asked->arena, study->unfinished, true), text_count(asked->arena, study->runs, true),
                        text_days(asked->arena, study->days.max), LIFE_GIVES_UP);
+    double every_s = asked->spec.checkpoint.every_s;
+    if (every_s > life_length(&asked->spec) && !asked->interval_found)
+        answer_caution(answer,
+                       "A checkpoint every %s is longer than all that is looked at, %s: none is written, and each "
+                       "failure begins anew; --checkpoint-every best finds an interval",
+                       span(asked, every_s), span(asked, life_length(&asked->spec)));
     if (asked->bytes <= 0)
         answer_caution(answer, "A checkpoint is assumed to take 30 s: --model and --storage, or --checkpoint-stall.");
     if (lacks) answer_caution(answer, "%s", lacks);

@@ -10,6 +10,7 @@
 #include "results/answer/frame.h"
 #include "scenarios/lua/scenario.h"
 #include "sim/base/digest.h"
+#include "sim/base/list.h"
 #include "sim/system/file.h"
 #include "sim/system/wall.h"
 
@@ -20,7 +21,7 @@
 
 static const OptionSpec own_options[] = {
     {"seed", OPTION_COUNT, "N", .of = OF_QUESTION,
-     .help = "start, hint, sheet: the numbers of one student (default 1)"},
+     .help = "start, sheet, and hint of a number: the numbers of one student (default 1)"},
     {"in", OPTION_TEXT, "DIR", .of = OF_FORM,
      .help = "start: the folder where the file is written (default: this one)"},
     {"code", OPTION_TEXT, "FILE", .of = OF_FORM, .help = "check: what is solved is added to this file, for grade"},
@@ -30,7 +31,7 @@ static const OptionSpec own_options[] = {
 };
 
 static const char usage[] =
-    "lockstep lesson list | start N | guess FILE VALUE | check FILE | hint N [1-3] | grade FILE… "
+    "lockstep lesson list | start N | guess FILE VALUE | check FILE | hint N|FILE [1-3] | grade FILE… "
     "| sheet | words [WORD] [OPTIONS]";
 static const char about[] =
     "The course: problems of one idea each (docs/course.md). start writes a scenario; guess first, then change it and\n"
@@ -40,6 +41,11 @@ static const char about[] =
     "  lockstep lesson guess ring_factor.lua \"80 ms\"\n"
     "  lockstep lesson check ring_factor.lua --code ana.code\n"
     "  lockstep lesson grade ana.code";
+
+typedef struct CodeLine {
+    const char *file, *line;
+} CodeLine;
+typedef LIST_OF(CodeLine) CodeLines;
 
 typedef struct Lesson {
     Arena *arena;
@@ -53,6 +59,8 @@ typedef struct Lesson {
     const char *student;    // whose code is graded
     bool altered;           // the line that is graded was edited
     const char *note;       // explains it then
+    CodeLines seen;         // that were graded so far
+    const char *before;     // where the line that is graded was handed in already, or NULL
     int graded, right;      // lines so far
     bool refused, is_wrong; // a problem was reported; the answer is no
 } Lesson;
@@ -164,8 +172,8 @@ static void add_guess(CourseTable *table, Lesson *lesson, const char *right, con
     say(table, lesson, why, "Why");
 }
 
-static void add_hint(CourseTable *table, Lesson *lesson) {
-    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", course_text(table, "id")),
+static void add_hint(Lesson *lesson) {
+    answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson hint %s", lesson->file),
                 "the concept; 2 the principle, 3 the answer");
 }
 
@@ -178,15 +186,15 @@ static void take_guess(CourseTable *table, void *context) {
     say(table, lesson, "task", "Now");
     answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson check %s", lesson->file),
                 "when its table is changed");
-    add_hint(table, lesson);
+    add_hint(lesson);
 }
 
 static AnswerUnit unit_of(const char *name) {
     static const struct {
         const char *name;
         AnswerUnit unit;
-    } units[] = {{"time", AS_SECONDS}, {"bytes", AS_BYTES}, {"share", AS_SHARE},
-                 {"days", AS_DAYS},    {"money", AS_MONEY}, {"kwh", AS_KWH}};
+    } units[] = {{"time", AS_SECONDS}, {"bytes", AS_BYTES}, {"share", AS_SHARE}, {"days", AS_DAYS},
+                 {"money", AS_MONEY},  {"kwh", AS_KWH},     {"count", AS_COUNT}};
     for (int i = 0; i < COUNT_OF(units); i++)
         if (strcmp(units[i].name, name) == 0) return units[i].unit;
     return AS_NUMBER;
@@ -235,12 +243,16 @@ static void take_check(CourseTable *table, void *context) {
     for_programs(table, lesson, "code");
     for_programs(table, lesson, "next");
     const char *next = course_text(table, "next");
+    int seed = (int)course_number(table, "seed");
     if (!right) {
-        add_hint(table, lesson);
+        add_hint(lesson);
         answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep explain %s", lesson->file),
                     "what it takes its time for");
-    } else if (next)
-        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson start %s", next), "the next problem");
+    } else if (next) {
+        const char *numbers = seed == 1 ? "" : arena_printf(lesson->arena, " --seed %d", seed);
+        answer_next(lesson->answer, arena_printf(lesson->arena, "lockstep lesson start %s%s", next, numbers),
+                    "the next problem");
+    }
 }
 
 static void take_hint(CourseTable *table, void *context) {
@@ -323,9 +335,9 @@ static bool write_text(Lesson *lesson, const char *path, const char *text) {
 static void take_grade(CourseTable *table, void *context) {
     Lesson *lesson = context;
     bool right = course_truth(table, "right") && !lesson->altered;
-    lesson->graded++;
-    lesson->right += right;
-    const char *note = lesson->altered ? lesson->note : course_text(table, "note");
+    lesson->graded += !lesson->before;
+    lesson->right += right && !lesson->before;
+    const char *note = lesson->altered ? lesson->note : lesson->before ? lesson->before : course_text(table, "note");
     ANSWER_ROW(
         lesson->answer, lesson->student, course_text(table, "id"), course_text(table, "title"),
         answer_of(AS_WHOLE, course_number(table, "seed")), answer_shown(AS_BOOL, right, right ? "yes" : "no"),
@@ -393,8 +405,9 @@ static bool ask_start(Lesson *lesson, const char *const *arguments, int count) {
     size_t bytes = 0;
     const char *stands = file_read(lesson->arena, lesson->file, LARGEST_FILE, &bytes, lesson->problems);
     if (!stands || strcmp(stands, lesson->write) == 0) return stands != NULL;
-    problem_add(lesson->problems, (Where){lesson->file, 0}, "the file is there already, changed, and stays as it is");
-    return problem_hint(lesson->problems, "go on with it, or begin anew in another folder");
+    problem_add(lesson->problems, (Where){lesson->file, 0},
+                "the file is there already with other lines or another seed's numbers, and stays as it is");
+    return problem_hint(lesson->problems, "go on with it, or begin anew in another folder: --in DIR");
 }
 
 static const char *read_given(Lesson *lesson, const char *path) {
@@ -442,19 +455,46 @@ static bool ask_check(Lesson *lesson, const char *const *arguments, int count) {
     return strstr(before, line) || write_text(lesson, code, arena_printf(lesson->arena, "%s%s", before, line));
 }
 
+// Of a problem, or of a student's file, with its numbers.
 static bool ask_hint(Lesson *lesson, const char *const *arguments, int count) {
-    const char *number = count > 1 ? arguments[1] : "1";
+    const char *number = count > 1 ? arguments[1] : "1", *of = arguments[0];
+    FILE *there = file_peek(of);
+    if (there) {
+        fclose(there);
+        if (!(of = read_given(lesson, of))) return false;
+    }
     if (strlen(number) == 1 && *number >= '1' && *number <= '3')
-        return call(lesson, "hint", arguments[0], number, seed_text(lesson), take_hint);
+        return call(lesson, "hint", of, number, seed_text(lesson), take_hint);
     problem_add(lesson->problems, (Where){0}, "there is no hint \"%.20s\"", number);
     return problem_hint(lesson->problems, "1 is the concept, 2 the principle, 3 the answer");
 }
 
-static const char *read_code(Lesson *lesson, const char *path) {
-    const char *text = read_given(lesson, path);
-    if (!text || is_code(text)) return text;
-    problem_add(lesson->problems, (Where){path, 0}, "this is no code file: no line of it is one of a code");
-    return problem_hint(lesson->problems, "lockstep lesson check FILE --code ana.code writes it"), NULL;
+// Where a line was handed in before, of whichever file: it counts once. NULL where it was not.
+static const char *handed_in_before(Lesson *lesson, const char *file, const char *line) {
+    for (int i = 0; i < lesson->seen.count; i++)
+        if (strcmp(lesson->seen.items[i].line, line) == 0)
+            return arena_printf(lesson->arena, "this line stands in %s already, and counts once",
+                                lesson->seen.items[i].file);
+    CodeLine seen = {file, arena_copy_text(lesson->arena, line)};
+    LIST_PUSH(lesson->arena, &lesson->seen, seen);
+    return NULL;
+}
+
+// A file that is no code is told in its row: one of them keeps nobody else from being graded.
+static void grade_file(Lesson *lesson, const char *file, const char *text) {
+    const char *student = student_of(lesson->arena, file);
+    char *rest = arena_copy_text(lesson->arena, text), *state = NULL;
+    if (!is_code(text)) {
+        lesson->graded++;
+        ANSWER_ROW(lesson->answer, student, "", "", answer_of_nothing(), answer_shown(AS_BOOL, false, "no"),
+                   answer_of_nothing(), "", "",
+                   arena_printf(lesson->arena, "%s is no code file: no line of it is one of a code", file));
+        return;
+    }
+    for (char *line = strtok_r(rest, "\r\n", &state); line; line = strtok_r(NULL, "\r\n", &state)) {
+        lesson->before = handed_in_before(lesson, file, line);
+        grade_line(lesson, student, line);
+    }
 }
 
 static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {
@@ -465,15 +505,10 @@ static bool ask_grade(Lesson *lesson, const char *const *arguments, int count) {
     };
     const char *texts[ARGUMENTS_MOST] = {0};
     for (int i = 0; i < count; i++)
-        if (!(texts[i] = read_code(lesson, arguments[i]))) return false;
+        if (!(texts[i] = read_given(lesson, arguments[i]))) return false;
     if (!raise_wall(lesson, NULL)) return false;
     answer_table(lesson->answer, "lines", NULL, columns, COUNT_OF(columns));
-    for (int i = 0; i < count; i++) {
-        const char *student = student_of(lesson->arena, arguments[i]);
-        char *rest = arena_copy_text(lesson->arena, texts[i]), *state = NULL;
-        for (char *line = strtok_r(rest, "\r\n", &state); line; line = strtok_r(NULL, "\r\n", &state))
-            grade_line(lesson, student, line);
-    }
+    for (int i = 0; i < count; i++) grade_file(lesson, arguments[i], texts[i]);
     lesson->is_wrong = lesson->right < lesson->graded;
     answer_detail(lesson->answer, FOR_PROGRAMS);
     answer_bool(lesson->answer, "all_right", NULL, !lesson->is_wrong);

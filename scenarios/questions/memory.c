@@ -168,8 +168,10 @@ static void add_job(const Telling *tell) {
                               attention_name(training->attention), recompute_text(tell->arena, training));
     answer_say(tell->answer, "Model", "%s, %s parameters", training->model->name,
                quantity_format(model_parameters(training->model), QUANTITY_COUNT, arena_alloc(tell->arena, 32), 32));
-    answer_say(tell->answer, "Job", "%d x %s: tp %d, pp %d, vpp %d, dp %d, ZeRO %d%s", job->gpus, job->gpu->name,
-               layout->tp, layout->pp, layout->vpp, job->dp, layout->zero,
+    const char *cp = layout->cp > 1 ? arena_printf(tell->arena, ", cp %d", layout->cp) : "",
+               *ep = layout->ep > 1 ? arena_printf(tell->arena, ", ep %d", layout->ep) : "";
+    answer_say(tell->answer, "Job", "%d x %s: tp %d, pp %d, vpp %d%s, dp %d%s, ZeRO %d%s", job->gpus, job->gpu->name,
+               layout->tp, layout->pp, layout->vpp, cp, job->dp, ep, layout->zero,
                layout->sequence_parallel ? ", sequence parallel" : "");
     answer_say(tell->answer, "Settings", "micro-batch %g%s%s, %s%s, %s, %s", micro_batch_of_job(training, job->dp),
                schedule, tokens, precision_name(training->precision), training->mixed_precision ? " mixed" : "",

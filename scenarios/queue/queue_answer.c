@@ -223,13 +223,24 @@ static double queue_worst_excess(const QueueStudy *study, const PolicyAnswer *an
     return worst;
 }
 
+// The work that comes, over what the GPUs of this answer can do.
+static double offered_load(const QueueStudy *study, const PolicyAnswer *answer) {
+    return is_drawn(study) ? demand_gpus(&study->demand) / answer->gpus : answer->load;
+}
+
 // In a steady state the work offered equals the work done.
+static bool is_behind(const QueueStudy *study, const PolicyAnswer *answer) {
+    double offered = offered_load(study, answer), used = answer->utilisation + answer->down;
+    return offered < 1 && used < offered * (1 - fmax(study->precision, QUEUE_USUAL_PRECISION));
+}
+
+// Whether under every policy that could keep up less is done than comes.
 static bool queue_still_filling(const QueueStudy *study, const PolicyAnswer *answers) {
     bool drawn = !study->trace && !study->list, could = false;
     for (int p = 0; p < study->policy_count && drawn; p++) {
-        double offered = demand_gpus(&study->demand) / answers[p].gpus, used = answers[p].utilisation + answers[p].down;
-        could = could || offered < 1;
-        if (offered < 1 && used >= offered * (1 - fmax(study->precision, QUEUE_USUAL_PRECISION))) return false;
+        if (offered_load(study, &answers[p]) >= 1) continue;
+        if (!is_behind(study, &answers[p])) return false;
+        could = true;
     }
     return could;
 }
@@ -260,9 +271,11 @@ static const char *with_half(Arena *arena, double seconds, double half) {
 
 // ---- More work than the cluster can do. Who comes after a time t finds work for load * t, of which t is done.
 
-static const char *overload(Arena *arena, const QueueStudy *study, const PolicyAnswer *answer) {
-    double load = is_drawn(study) && study->load > 0 ? study->load : answer->load;
-    double gpus = (double)study->spec.nodes * study->spec.gpus_per_node;
+static const char *overload(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
+    const PolicyAnswer *answer = &answers[0];
+    for (int p = 1; p < study->policy_count; p++)
+        if (offered_load(study, &answers[p]) > offered_load(study, answer)) answer = &answers[p];
+    double load = offered_load(study, answer), gpus = answer->gpus;
     if (load < 1) return NULL;
     double jobs_per_day = answer->days > 0 ? queue_study_job_count(study) / answer->days : 0;
     return arena_printf(arena,
@@ -307,18 +320,29 @@ static bool is_held_by_quota(const QueueStudy *study) {
 
 // ---- Too short.
 
+#define LONG_ENOUGH 20 // times the longest job: what is not in use then never will be
+
 static const char *still_filling(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
-    const PolicyAnswer *first = &answers[0];
-    double used = 0, offered = demand_gpus(&study->demand) / ((double)study->spec.nodes * study->spec.gpus_per_node);
-    for (int p = 0; p < study->policy_count; p++) used = fmax(used, answers[p].utilisation);
+    const PolicyAnswer *best = NULL;
     if (!is_drawn(study) || !queue_still_filling(study, answers)) return NULL;
+    for (int p = 0; p < study->policy_count; p++)
+        if (is_behind(study, &answers[p]) && (!best || answers[p].utilisation > best->utilisation)) best = &answers[p];
+    double used = 100 * best->utilisation, offered = 100 * offered_load(study, best);
+    const char *span = quantity_text(arena, best->days * 86400, QUANTITY_TIME),
+               *longest = quantity_text(arena, best->longest_days * 86400, QUANTITY_TIME);
+    if (best->days > LONG_ENOUGH * best->longest_days)
+        return arena_printf(arena,
+                            "%.1f %% of %s GPUs are in use at most where %.1f %% is offered: %s cannot keep up with "
+                            "jobs of these sizes, and waiting grows with the length of the run (%s here); more GPUs "
+                            "help, or a policy that lets small jobs pass",
+                            used, text_count(arena, best->gpus, true), offered, best->name, span);
     return arena_printf(
         arena,
         "too short to say: %.1f %% is in use where %.1f %% is offered; jobs come for %s, and the longest "
         "runs for %s; %s",
-        100 * used, 100 * offered, quantity_text(arena, first->days * 86400, QUANTITY_TIME),
-        quantity_text(arena, first->longest_days * 86400, QUANTITY_TIME),
-        study->lengthens ? "say --within P, or give more --jobs" : "without --jobs the run lengthens by itself");
+        used, offered, span, longest,
+        study->lengthens ? "say --within P, or give more --jobs"
+                         : "without a number of jobs the run lengthens by itself");
 }
 
 // Names of the policies for which it holds, "fifo, easy"; NULL: none.
@@ -357,7 +381,7 @@ static const char *beginning(Arena *arena, const QueueStudy *study, const Policy
 
 // What a policy leaves undone although all GPUs together could do it.
 static bool falls_behind(const QueueStudy *study, const PolicyAnswer *answer) {
-    double offered = is_drawn(study) ? fmin(demand_gpus(&study->demand) / answer->gpus, answer->load) : 0;
+    double offered = is_drawn(study) ? fmin(offered_load(study, answer), answer->load) : 0;
     return answer->utilisation + answer->in_use_half + 0.01 < offered;
 }
 
@@ -399,7 +423,7 @@ static bool no_job_waits(const QueueStudy *study, const PolicyAnswer *answers) {
 }
 
 void queue_doubts(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers, AddNote *add, void *notes) {
-    const char *over = overload(arena, study, &answers[0]);
+    const char *over = overload(arena, study, answers);
     const char *held = held_by_quota(arena, study);
     const char *filling = over || held ? NULL : still_filling(arena, study, answers);
     bool grows = over || held || filling;

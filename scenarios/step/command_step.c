@@ -63,7 +63,12 @@ static Choice choose_frames(const Asking *asking, const Film *film) {
     const char *said = option_text(asking->options, "frames", NULL), *text = said;
     long first, last;
     if (option_given(asking->options, "at")) {
-        double seconds = option_quantity(asking->options, "at", 0);
+        double seconds = option_quantity(asking->options, "at", 0), end = step_seconds(film->end);
+        if (seconds > end) {
+            problem_add(asking->problems, (Where){0}, "--at is beyond the end, which comes after %s",
+                        quantity_text(asking->arena, end, QUANTITY_TIME));
+            problem_hint(asking->problems, "for example --at %s", quantity_text(asking->arena, end / 2, QUANTITY_TIME));
+        }
         choice.first = choice.last = film_frame_at(film, step_ticks(seconds));
         choice.is_drawn = true;
         return choice;
@@ -345,7 +350,7 @@ static int ask_run(Asking *asking) {
     Problems *problems = asking->problems, *usage = problems_create(arena);
     StepQuestion script = step_question_of(asking, "step");
     const char *why_not = NULL;
-    step_question_check("step through", asking->is_script, options, problems);
+    step_question_check("step run", asking->is_script, options, problems);
     if (problem_count(problems)) return EXIT_USAGE;
     const Catalogue *catalogue = catalogue_with_options(arena, options, problems);
     if (!catalogue) return EXIT_BAD_INPUT;

@@ -132,7 +132,8 @@ static void unknown_name(Arena *arena, const Variation *values, const OptionSpec
     for (int i = 0; i < study_count; i++) LIST_PUSH(arena, &known, study_names[i]);
     for (int i = 0; i < count; i++) LIST_PUSH(arena, &known, specs[i].name);
     problem_add(problems, values->where, "%s cannot be varied", values->name);
-    problem_hint_names(problems, values->name, known.items, known.count);
+    if (!problem_hint_near(problems, values->name, known.items, known.count))
+        problem_hint(problems, "for example gpus, tp, micro_batch; every option of lockstep run --help can be varied");
 }
 
 static void find_kind(const Sweep *sweep, Arena *arena, const Made *base, SweepParameter *parameter,

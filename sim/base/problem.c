@@ -205,6 +205,7 @@ static const char *list_names(Arena *arena, const char *const *names, int name_c
 }
 
 #define FAMILY_LISTED 8
+#define SHORT 3 // letters of a name, of which none may be wrong but the last
 
 static bool is_number(const char *text) { return text[strspn(text, "0123456789.")] == '\0'; }
 
@@ -214,7 +215,8 @@ bool problem_hint_near(Problems *problems, const char *given, const char *const 
     const char **family = ARENA_ARRAY(arena, const char *, name_count + 1), *near = NULL;
     int count = names_begun(given, names, name_count, family);
     if (count <= 1) near = nearest_name(given, names, name_count);
-    if (near && is_number(given) && !is_number(near)) near = NULL; // no name misspelt
+    if (near && is_number(given) && !is_number(near)) near = NULL;     // no name misspelt
+    if (near && strlen(near) <= SHORT && *near != *given) near = NULL; // "cpu" is not "gpu"
     if (near) count = 0;
     if (count > FAMILY_LISTED)
         problem_hint(problems, "names that begin so: %s, …", list_names(arena, family, FAMILY_LISTED, "", ", "));

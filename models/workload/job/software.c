@@ -194,8 +194,10 @@ static char folded(char letter) { return letter == '-' || letter == '_' ? ' ' : 
 // How much of the text the word, which ends at "|", begins; 0: it does not.
 static int begins(const char *text, const char *word) {
     int length = 0;
-    for (; *word && *word != '|'; word++, text++, length++)
+    for (; *word && *word != '|'; word++, text++, length++) {
+        if (*word == ' ' && !*text && length > 0) return length; // "hf " is said at the end too
         if (folded(*text) != folded(*word)) return 0;
+    }
     return length;
 }
 

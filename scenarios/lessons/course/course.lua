@@ -259,9 +259,19 @@ local function close(p, guess, truth)
   return math.abs(guess - truth) <= within * math.abs(truth) + (said.give or 0)
 end
 
-local function truth_of(p)
+-- An answer whose figures and causes of time are noted when they are read: what a question is judged by.
+local function watched(answer, looked_at)
+  if #answer > 0 then return answer end            -- several runs: their steps are shown
+  return setmetatable({}, { __index = function(_, name)
+    if name == "exposed" then return watched(answer.exposed, looked_at) end
+    looked_at[name] = true
+    return answer[name]
+  end })
+end
+
+local function truth_of(p, looked_at)
   local old = run(p, p.usual)
-  return p.said.guess.answer(old, p.numbers, function(changes) return run(p, with(p, changes)) end), old
+  return p.said.guess.answer(watched(old, looked_at or {}), p.numbers, function(changes) return run(p, with(p, changes)) end), old
 end
 
 local function guess_of(p, named, old)
@@ -270,8 +280,8 @@ local function guess_of(p, named, old)
   return value
 end
 
-local function judge_guess(p, guess)
-  local truth, old = truth_of(p)
+local function judge_guess(p, guess, looked_at)
+  local truth, old = truth_of(p, looked_at)
   local right, why = close(p, guess, truth)
   if not right then
     for _, wrong in ipairs(p.said.wrong or {}) do
@@ -314,6 +324,13 @@ local function read_guess(p, text)
   return nil, ("the guess is a number, in %s"):format(guess.unit)
 end
 
+-- A number below 1 without a unit, where a percentage is asked for, may be a share: why it is asked again.
+local function share_or_percent(p, text)
+  local number = tonumber(text)
+  if p.said.guess.unit ~= "%" or not number or number <= 0 or number >= 1 then return nil end
+  return ("is %g a share, %g %%, or is it %g %%? Say it with its unit"):format(number, 100 * number, number)
+end
+
 -- What cannot be meant, before it is put down: more than all, or a thousand times off. nil where it can be.
 local function slip_of(p, guess)
   local said = p.said.guess
@@ -353,8 +370,8 @@ local function no_choice(p, name, value)
   end
 end
 
--- Whether a change solves the problem, and why not.
-local function judge_change(p, set)
+-- Whether a change solves the problem, and why not; both answers.
+local function judge_change(p, set, looked_at)
   local old, changes = run(p, p.usual), changes_of(p, set)
   if not next(changes) then return false, "Nothing has been changed yet: the lines marked \"yours\" are to be.", old, old end
   for name in pairs(changes) do
@@ -375,7 +392,7 @@ local function judge_change(p, set)
   elseif (new.chance_to_run_out or 0) > UNSURE and not p.said.may_not_fit then
     verdict = ("It does not surely fit: with %s memory runs out with a chance of %s."):format(say.bytes(new.memory), say.percent(new.chance_to_run_out))
   else
-    verdict = p.said.goal(new, old, set, p.usual)
+    verdict = p.said.goal(watched(new, looked_at or {}), watched(old, looked_at or {}), set, p.usual)
   end
   if verdict == true then return true, nil, new, old end
   for _, wrong in ipairs(p.said.wrong or {}) do
@@ -399,12 +416,22 @@ end
 
 local function mistake(line, text, hint) return { problem = text, line = line, hint = hint } end
 
+-- The problem of a file by its first line, and its seed; nil for another text.
+local function whose(text)
+  local id, seed = text:match("^%-%- Problem ([%d.]+) of lockstep's course, numbers of seed (%d+)")
+  seed = id and math.tointeger(tonumber(seed))
+  return seed and find(id), seed
+end
+
+local function no_file()
+  return mistake(1, "this is no file of the course", "lockstep lesson start 2.1 writes one; its first line says which problem it is")
+end
+
 local function read_file(text, file)
   text = text:gsub("\r\n", "\n")
-  local id, seed = text:match("^%-%- Problem ([%d.]+) of lockstep's course, numbers of seed (%d+)")
-  local row = id and math.tointeger(tonumber(seed)) and find(id)
-  if not row then return nil, mistake(1, "this is no file of the course", "lockstep lesson start 2.1 writes one; its first line says which problem it is") end
-  local p, set, guess = problem(row, math.tointeger(tonumber(seed))), {}, nil
+  local row, seed = whose(text)
+  if not row then return nil, no_file() end
+  local p, set, guess = problem(row, seed), {}, nil
   local number, inside, done, ended, seen, rest = 0, false, false, nil, {}, {}
   for line in (text .. "\n"):gmatch("(.-)\n") do
     number = number + 1
@@ -579,11 +606,13 @@ function course.sheet(track, seed, answers_too)
   return of_track(track, function(row) return asked(problem(row, math.tointeger(seed)), answers_too) end)
 end
 
+-- Of a problem by number or name, or of a student's file by its text: with the numbers of its seed.
 function course.hint(word, number, seed)
   number = math.tointeger(number)
-  local row = find(word)
-  if not row then return no_such(word) end
-  local p, kinds = problem(row, math.tointeger(seed)), { "Concept", "Principle", "Answer" }
+  local row, kinds = find(word), { "Concept", "Principle", "Answer" }
+  if not row then row, seed = whose(word) end
+  if not row then return word:find("\n") and no_file() or no_such(word) end
+  local p = problem(row, math.tointeger(seed))
   return { id = p.id, title = text_of(p, "title"), number = number, kind = kinds[number], hint = fill(p.said.hints[number], p.numbers) }
 end
 
@@ -595,16 +624,16 @@ function course.guess(text, value, file)
     return { problem = ("a guess stands in the file already: %s"):format(literal(read.guess)), hint = "lockstep lesson check FILE goes on" }
   end
   local guess, why = read_guess(p, value)
-  why = why or slip_of(p, guess)
+  why = why or share_or_percent(p, value) or slip_of(p, guess)
   if why then return { problem = why, hint = text_of(p, "ask") } end
   local right, truth, explained = judge_guess(p, guess)
-  return { id = p.id, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
+  return { id = p.id, seed = p.seed, title = text_of(p, "title"), name = p.name, right = right, guess = shown(p, guess), truth = shown(p, truth),
            why = explained or (not right and fill(p.said.hints[1], p.numbers)) or nil, task = text_of(p, "task"),
            text = (read.text:gsub("(\n%s*guess%s*=%s*)nil", "%1" .. literal(guess):gsub("%%", "%%%%"), 1)) }
 end
 
--- Figures of both, beside each other: { title, unit, old, new }.
-local function figures(new, old)
+-- Figures of both, beside each other: { title, unit, old, new }. Those by which the change was judged are always there.
+local function figures(new, old, looked_at)
   local list = {}
   local function row(title, unit, before, after)
     if type(before) == "number" or type(after) == "number" then list[#list + 1] = { title = title, unit = unit, old = before, new = after } end
@@ -623,7 +652,7 @@ local function figures(new, old)
   local function of(answer, name) return answer.exposed and (answer.exposed[name] or 0) end
   for name in pairs(titles) do
     local a, b = of(old, name), of(new, name)
-    if (a or 0) > 0.01 * (old.step_time or 0) or (b or 0) > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
+    if looked_at[name] or (a or 0) > 0.01 * (old.step_time or 0) or (b or 0) > 0.01 * (new.step_time or 0) then rows[#rows + 1] = { name = name, old = a, new = b } end
   end
   local function moved(row) return math.abs((row.new or 0) - (row.old or 0)) end
   table.sort(rows, function(one, other)
@@ -633,14 +662,20 @@ local function figures(new, old)
   if #rows > 0 and moved(rows[1]) == 0 then rows = {} end -- a step as it was: what changed is its days
   for i, cause in ipairs(rows) do
     row("  " .. titles[cause.name], "time", cause.old, cause.new)
-    list[#list].more = i > 3
+    list[#list].more = i > 3 and not looked_at[cause.name]
   end
-  for _, figure in ipairs { { "goodput", "share" }, { "memory", "bytes" }, { "mfu", "share" }, { "efficiency", "share" }, { "days", "days" },
-                            { "cost_per_run", "money" }, { "energy", "kwh" } } do
-    local a, b = old[figure[1]], new[figure[1]]
-    if a and a == a and b and b == b and math.abs(a - b) > 0.005 * math.abs(a) then
-      row(figure[1]:gsub("_", " "), figure[2], a, b)
-      list[#list].more = figure[1] == "efficiency" or figure[1] == "energy"
+  for _, figure in ipairs {                        -- name, title, unit; with -v alone, or where it is judged alone
+    { "goodput", "goodput", "share" }, { "memory", "memory", "bytes" }, { "mfu", "mfu", "share" },
+    { "efficiency", "efficiency", "share", "verbose" }, { "days", "duration", "days" }, { "cost_per_run", "cost per run", "money" },
+    { "energy", "energy", "kwh", "verbose" }, { "tokens_per_s", "tokens a second", "count", "judged" },
+    { "samples_per_s", "samples a second", "count", "judged" },
+  } do
+    local name, title, unit, only = table.unpack(figure)
+    local a, b, judged = old[name], new[name], looked_at[name]
+    local moves = a and b and math.abs(a - b) > 0.005 * math.abs(a)
+    if a and a == a and b and b == b and (judged or (moves and only ~= "judged")) then
+      row(title, unit, a, b)
+      list[#list].more = only == "verbose" and not judged
     end
   end
   return list
@@ -653,10 +688,11 @@ function course.check(text, file)
   if read.guess == nil then
     return { problem = "guess first: " .. text_of(p, "ask"), hint = ("lockstep lesson guess %s.lua VALUE, %s"):format(p.name, guess_help(p)) }
   end
-  local guess_right, truth, guess_why = judge_guess(p, read.guess)
-  local right, why, new, old = judge_change(p, read.set)
-  local told = { id = p.id, name = p.name, title = text_of(p, "title"), right = right, why = why, guess = shown(p, read.guess),
-                 truth = shown(p, truth), guess_right = guess_right, guess_why = right and guess_why or nil, figures = figures(new, old) }
+  local looked_at = {}
+  local guess_right, truth, guess_why = judge_guess(p, read.guess, looked_at)
+  local right, why, new, old = judge_change(p, read.set, looked_at)
+  local told = { id = p.id, seed = p.seed, name = p.name, title = text_of(p, "title"), right = right, why = why, guess = shown(p, read.guess),
+                 truth = shown(p, truth), guess_right = guess_right, guess_why = right and guess_why or nil, figures = figures(new, old, looked_at) }
   if right then
     told.notice = words(p, p.said.notice, new, old, read.set)
     told.formula = text_of(p, "formula")
@@ -738,6 +774,14 @@ local function prove(p)
       offered(wrong.change)
       local solved = judge_change(p, with(p, wrong.change))
       claim(not solved, "wrong change %d solves it", i)
+    end
+  end
+  for i, wrong in ipairs(p.said.wrong) do          -- a text without $NAME has the same figures for all
+    local said = type(wrong.why) == "string" and wrong.why:lower() or ""
+    for _, list in pairs(p.said.numbers) do
+      for _, number in ipairs(list) do
+        claim(#list == 1 or not said:find("%f[%w%%$]" .. tostring(number):gsub("%p", "%%%0") .. "%f[^%w,.]"), "reply %d has %s, a number of one seed", i, tostring(number))
+      end
     end
   end
   claim(guesses > 0 and changes > 0, "it names %d wrong guesses and %d wrong changes", guesses, changes)

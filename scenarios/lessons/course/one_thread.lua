@@ -33,8 +33,8 @@ return sim.study {
     "strategy = \"ddp\".",
   },
   notice = function(new, old)
-    return ("%s images a second, and %s with DDP: %s of a step was launching. PyTorch's own pages advise against DataParallel, even in one machine."):format(
-      say.whole(old.samples_per_s), say.whole(new.samples_per_s), say.percent(say.share(old, "launch", "host")))
+    return ("%s images a second, and %s with DDP: %s of a step was the launching of kernels. PyTorch's own pages advise against DataParallel, even in one machine."):format(
+      say.whole(old.samples_per_s), say.whole(new.samples_per_s), say.percent(say.share(old, "launch")))
   end,
   formula = "DataParallel: step >= gpus x time to launch one replica. DDP: step = compute + what of the all-reduce is not hidden. Limits: large replicas hide launches.",
   measured = { "training-accuracy", "raysgd-v100-dataparallel", "DataParallel on 1 to 8 V100" },

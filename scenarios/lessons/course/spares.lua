@@ -35,7 +35,7 @@ return sim.study {
   measured = { "goodput", "restarts in 60 days on 1024 A100", "OPT-175B's logbook" },
   solution = { spares = 24 },
   wrong = {
-    { guess = 99, why = "256 machines together fail every eight hours or so." },
+    { guess = 99, why = "With 256 machines, one fails every $mtbf / 256 hours." },
     { guess = 40, why = "Spares take most failures; it is when they are used up that the job waits." },
     { change = { every = "10 min" }, why = "Less is lost at each failure; the waiting for machines stays." },
     { change = { spares = 0 }, why = "Then every failure waits for a repair." },

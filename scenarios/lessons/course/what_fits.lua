@@ -28,8 +28,9 @@ return sim.study {
     "micro = 12.",
   },
   notice = function(new, old)
-    return ("State takes %s whatever the batch; activations were %s and are %s."):format(
-      say.bytes(old.memory - old.memory_by_class.activations), say.bytes(old.memory_by_class.activations), say.bytes(new.memory_by_class.activations))
+    local m = old.memory_by_class
+    return ("Weights, gradients and the optimizer's state take %s whatever the batch; activations were %s and are %s."):format(
+      say.bytes(m.weights + m.gradients + m.optimizer), say.bytes(old.memory_by_class.activations), say.bytes(new.memory_by_class.activations))
   end,
   formula = "memory = 18 bytes x parameters + micro x 34 s h L bytes. Limits: plain attention adds 5 a s^2 bytes a layer; frameworks keep some things twice.",
   measured = { "training-accuracy", "torchtune-a100", "fine-tuning on one A100" },
