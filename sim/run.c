@@ -109,8 +109,9 @@ static void reach_mark(Run *run, const StreamState *state, int32_t mark, SimTime
     SimTime *time = &run->marks[state->actor][mark];
     if (*time >= 0) return; // a mark holds from its first record on
     if (run->chain) chain_record(run, state, mark);
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
     *time = time_moved(state->clock, later);
-    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++)
+    for (int32_t s = waiting.first; s < waiting.end; s++)
         if (run->streams[s].waiting_mark == mark) {
             run->streams[s].waiting_mark = -1;
             make_ready(run, &run->streams[s]);
@@ -198,11 +199,11 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_TAKE: {
         SimTime reached = run->marks[state->actor][op->id];
         if (reached < 0) {
-            state->waiting_mark = op->id;
+            wait_for_mark(run, state, op->id);
             return false;
         }
         if (run->chain) chain_wait(run, state, op->id, reached);
-        if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
+        if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = NOT_REACHED;
         if (run->jitter && reached > state->many->waited_until) state->many->waited_until = reached;
         if (reached > state->clock) {
             report_span(run, state, op, state->clock, reached, true);
@@ -227,8 +228,8 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 }
 
 static bool passes_in_parts(const Run *run, const StreamState *state, const Op *routine) {
-    const RoutinePass *passes = run->passes ? run->passes[state->actor] : NULL;
-    return passes && passes[routine->id].in_parts;
+    if (!run->in_parts || !run->passes[state->actor]) return false;
+    return run->passes[state->actor][routine->id].in_parts;
 }
 
 // Runs one stream ahead until it must wait or ends.
@@ -412,7 +413,7 @@ static void lay_out_streams(Arena *arena, Run *run) {
     for (int a = 0; a < system->actor_count; a++) {
         const Program *program = &system->programs[system->actors[a].program];
         run->marks[a] = ARENA_ARRAY(arena, SimTime, program->mark_count);
-        for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = -1;
+        for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = NOT_REACHED;
         for (int s = 0; s < program->stream_count; s++) {
             StreamState *state = &run->streams[run->first_stream[a] + s];
             *state = (StreamState){.actor = a,

@@ -512,7 +512,7 @@ static int64_t move_stream(Run *run, int32_t number, int64_t periods, int64_t le
     state->done += done;
     state->let_others_before += done;
     state->clock += (periods + left_out) * period;
-    if (state->waiting_mark >= 0) state->waiting_mark = op_at(state)->id;
+    if (state->waiting_mark >= 0) wait_for_mark(run, state, op_at(state)->id);
     return done;
 }
 

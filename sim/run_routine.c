@@ -39,6 +39,7 @@ void open_passes(Arena *arena, Run *run) {
             run->passes[a][r].overlapped = -1;
             run->passes[a][r].starts = first_record(&routines[r]);
             run->passes[a][r].in_parts = parts && has_some_alone(run, &system->actors[a], &routines[r]);
+            run->in_parts = run->in_parts || run->passes[a][r].in_parts;
         }
     }
 }
@@ -147,7 +148,8 @@ static void look_into(Run *run, const StreamState *state, int32_t own, int32_t o
 
 // The stream that waits for the mark in the first operation of a routine; NULL: none does.
 static StreamState *stream_overlapped(Run *run, const StreamState *state, int32_t mark) {
-    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++) {
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
+    for (int32_t s = waiting.first; s < waiting.end; s++) {
         StreamState *other = &run->streams[s];
         if (other == state || other->waiting_mark != mark || other->inner > 0) continue;
         return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
@@ -286,9 +288,10 @@ static SimTime end_alone(Run *run, Passing *passing, const Op *op, SimTime start
 
 // The stream that waits for the mark, somewhere in a routine, and is not the main one; NULL: none does.
 static StreamState *stream_beside(Run *run, const StreamState *state, int32_t mark) {
-    for (int32_t s = run->first_stream[state->actor] + 1; s < run->first_stream[state->actor + 1]; s++) {
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
+    for (int32_t s = waiting.first; s < waiting.end; s++) {
         StreamState *other = &run->streams[s];
-        if (other == state || other->waiting_mark != mark) continue;
+        if (other == state || other->waiting_mark != mark || s == run->first_stream[state->actor]) continue;
         return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
     }
     return NULL;
