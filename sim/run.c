@@ -48,7 +48,7 @@ static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime 
                     .kind = op->kind == OP_TAKE ? OP_WAIT : op->kind,
                     .cause = op->cause,
                     .label = label_at(state),
-                    .channel = transfer ? run->system->actors[state->actor].channels[op->slot] : -1,
+                    .channel = transfer ? state->channels[op->slot] : -1,
                     .plan = transfer ? op->id : -1,
                     .slot = transfer ? op->slot : 0,
                     .first = first,
@@ -137,7 +137,7 @@ static void begin_transfer(Run *run, int32_t channel) {
 }
 
 static void join(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     ChannelState *channel_state = &run->channels[channel];
     CHECK(channel_state->joined < run->system->channels[channel].member_count);
     CHECK(channel_state->joined == 0 || channel_state->plan == op->id);
@@ -149,7 +149,7 @@ static void join(Run *run, StreamState *state, const Op *op) {
 
 // Passes a transfer at once if nothing contends for its links until its end; false: it must become an event.
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
     if (!alone || run->system->channels[channel].member_count != 1 || alone[op->id] >= SIM_TIME_NEVER - state->clock)
         return false;
@@ -166,7 +166,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
 
 // A transfer that may be uncontended waits once for the other runnable streams, whose progress gives better bounds.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     bool may_pass = run->channels[channel].alone && run->system->channels[channel].member_count == 1;
     if (run->options->uncontended || !may_pass || run->ready_count == 0 || state->let_others_before == state->done + 1)
         return false;
@@ -177,8 +177,7 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
 }
 
 static SimTime work_time(Run *run, StreamState *state, const Op *op) {
-    const Actor *actor = &run->system->actors[state->actor];
-    return actor->slowness == 1 && actor->jitter == 0 ? op->time : stretched_time(run, state, op);
+    return state->keeps_times ? op->time : stretched_time(run, state, op);
 }
 
 // False: it must wait.
@@ -220,7 +219,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         MeetingOfMany meeting = meeting_before(run, state->actor, op);
         wait_for_slowest(run, state, op, &meeting);
     }
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     if (run->channels[channel].posts) return post_or_take(run, state, channel, op->id);
     if (pass_alone(run, state, op)) return true;
     if (!lets_others_go_first(run, state, op)) join(run, state, op);
@@ -408,10 +407,11 @@ static void lay_out_streams(Arena *arena, Run *run) {
         total += system->programs[system->actors[a].program].stream_count;
     }
     run->first_stream[system->actor_count] = total;
-    run->streams = ARENA_ARRAY(arena, StreamState, total);
+    run->streams = LINES(arena, StreamState, total);
     run->ready = ARENA_ARRAY(arena, int32_t, total + 1);
     for (int a = 0; a < system->actor_count; a++) {
-        const Program *program = &system->programs[system->actors[a].program];
+        const Actor *actor = &system->actors[a];
+        const Program *program = &system->programs[actor->program];
         run->marks[a] = ARENA_ARRAY(arena, SimTime, program->mark_count);
         for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = NOT_REACHED;
         for (int s = 0; s < program->stream_count; s++) {
@@ -419,8 +419,10 @@ static void lay_out_streams(Arena *arena, Run *run) {
             *state = (StreamState){.actor = a,
                                    .waiting_mark = -1,
                                    .last = -1,
+                                   .keeps_times = actor->slowness == 1 && actor->jitter == 0,
                                    .stream = &program->streams[s],
-                                   .routines = program->routines};
+                                   .routines = program->routines,
+                                   .channels = actor->channels};
             make_ready(run, state);
         }
     }

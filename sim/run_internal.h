@@ -1,6 +1,7 @@
 // Shared by the files of a run: run.c runs actors ahead and joins them; run_alone.c proves transfers uncontended.
 #pragma once
 
+#include "sim/base/memory_line.h"
 #include "sim/base/random.h"
 #include "sim/event.h"
 #include "sim/fluid.h"
@@ -45,16 +46,19 @@ typedef struct Followed {
     SimTime waited_until;                // the latest mark that it has waited for
 } Followed;
 
-typedef struct StreamState { // what every operation touches comes first
-    int32_t actor;
+typedef struct StreamState { // two lines of memory: what every operation touches is in the first
+    _Alignas(MEMORY_LINE) int32_t actor;
     int32_t waiting_mark; // the mark it waits for, or -1
     int32_t inner;        // of the routine at `next`: its operation to do next
     bool asks;            // is asking for a bound: guards against recursion
+    bool keeps_times;     // its works take as long as their operations say
     int64_t next;         // operation to do next
     const Stream *stream;
     const Routine *routines; // of its program
+    const int32_t *channels; // [slot] of its actor
     SimTime clock;
-    int64_t done;              // operations done, those of routines one by one
+    int64_t done; // operations done, those of routines one by one
+
     int64_t let_others_before; // 1 + the number of the operation before which it has let others go first
     Followed *many;            // of a sample, else NULL
     int64_t goes_alone;        // 1 + the routine that it does not pass with its group

@@ -188,7 +188,7 @@ static void chain_from(Run *run, StreamState *state, int32_t mark, SimTime reach
 }
 
 static SimTime time_alone(const Run *run, const StreamState *state, const Op *transfer) {
-    return run->channels[run->system->actors[state->actor].channels[transfer->slot]].alone[transfer->id];
+    return run->channels[state->channels[transfer->slot]].alone[transfer->id];
 }
 
 // Reports each operation to the chain; the clocks are advanced afterwards.
@@ -268,7 +268,7 @@ typedef struct Passing { // of a routine, as far as it has come
 } Passing;
 
 static void turn_to_slot(Run *run, Passing *passing, int32_t slot) {
-    int32_t channel = run->system->actors[passing->state->actor].channels[slot];
+    int32_t channel = passing->state->channels[slot];
     passing->slot = slot;
     passing->channel = channel;
     passing->alone = times_by_itself(run, channel);
