@@ -22,9 +22,9 @@ static const Op *op_at(const StreamState *state) {
 static int32_t label_at(const StreamState *state) { return state->stream->ops[state->next].label; }
 
 // On to the operation after it.
-static void step_on(StreamState *state) {
+static void step_on(Run *run, StreamState *state) {
     const Op *op = &state->stream->ops[state->next];
-    state->done++;
+    count_done(run, state, 1);
     if (op->kind == OP_ROUTINE && ++state->inner < state->routines[op->id].count) return;
     state->inner = 0;
     state->next++;
@@ -244,7 +244,7 @@ static void advance(Run *run, StreamState *state) {
             op = &routine->ops[state->inner];
         }
         if (!do_op(run, state, op)) return;
-        state->done++;
+        count_done(run, state, 1);
         if (routine && ++state->inner < routine->count) continue;
         state->inner = 0;
         state->next++;
@@ -260,15 +260,12 @@ static void advance_ready(Run *run) {
     while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
 }
 
-// Reports progress to the watch, less often the more streams there are. False: the run is to stop.
+// Reports progress to the watch. False: the run is to stop.
 static bool goes_on(Run *run) {
-    int32_t streams = run->first_stream[run->system->actor_count];
-    int64_t done = 0;
-    for (int32_t s = 0; s < streams; s++) done += run->streams[s].done;
-    double more = (double)(done - run->told);
+    double more = (double)run->untold;
     run->result.stopped = !watch_goes_on(run->options->carrier ? watch_operations_as_events(more) : more);
-    run->told = done;
-    run->until_look = streams > EVENTS_PER_LOOK ? streams : EVENTS_PER_LOOK;
+    run->untold = 0;
+    run->until_look = EVENTS_PER_LOOK;
     return !run->result.stopped;
 }
 
@@ -291,7 +288,7 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
         report_span(run, stream, op, state->start, end, i == 0);
         keep_interval(run, stream, op, state->start, end);
         pass_time(run, stream, op, end);
-        step_on(stream);
+        step_on(run, stream);
         make_ready(run, stream);
     }
 }

@@ -142,7 +142,7 @@ typedef struct Run {
     Fluid *fluid;
     SimTime now;        // of the current event: no stream joins earlier
     int64_t turn;       // counts streams that were let run ahead
-    int64_t told;       // operations reported to the watch
+    int64_t untold;     // operations done since the last report to the watch
     int32_t until_look; // events until the next report
     bool share_due;
     RandomFamily work_jitter;
@@ -195,6 +195,11 @@ static inline void wait_for_mark(Run *run, StreamState *state, int32_t mark) {
     SimTime alone = ONE_WAITS - ((state - run->streams) - run->first_stream[state->actor]);
     *time = *time == NOT_REACHED || *time == alone ? alone : SEVERAL_WAIT;
     state->waiting_mark = mark;
+}
+
+static inline void count_done(Run *run, StreamState *state, int64_t operations) {
+    state->done += operations;
+    run->untold += operations;
 }
 
 // Nothing is to happen any more at the time of the event at hand.

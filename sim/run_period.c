@@ -542,7 +542,6 @@ static void move_all(Run *run, int64_t in_programs, int64_t left_out) {
     SimTime period = run->now - then->now, by = periods * period;
     for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++)
         spared += move_stream(run, s, in_programs, left_out, period);
-    run->told += spared;
     watch_spares((double)spared);
     for (int a = 0; a < system->actor_count; a++) move_actor(run, a, periods, period);
     for (int c = 0; c < system->channel_count; c++) {

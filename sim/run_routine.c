@@ -165,9 +165,9 @@ static bool comes_to_rest(const StreamState *state, int32_t mark) {
     return op->kind == OP_TAKE && op->id == mark;
 }
 
-static void move_on(StreamState *state, SimTime by) {
+static void move_on(Run *run, StreamState *state, SimTime by) {
     state->clock = time_later(state->clock, by);
-    state->done += state->routines[state->stream->ops[state->next].id].count;
+    count_done(run, state, state->routines[state->stream->ops[state->next].id].count);
     state->next++;
 }
 
@@ -239,7 +239,7 @@ bool pass_routine(Run *run, StreamState *state) {
     if (main) spent[pass->waits_as] += later;
     if (overlapped) {
         overlapped->clock = state->clock;
-        move_on(overlapped, time_moved(pass->overlapped_end, later));
+        move_on(run, overlapped, time_moved(pass->overlapped_end, later));
         if (overlapped->next == overlapped->stream->count) overlapped->waiting_mark = -1;
         run->passes[state->actor][number].overlapped_passed++;
     }
@@ -247,7 +247,7 @@ bool pass_routine(Run *run, StreamState *state) {
         leave_pass(state, &pass->spread, drawn);
         state->many->works = pass->rest;
     }
-    move_on(state, time);
+    move_on(run, state, time);
     pass->passed++;
     return true;
 }
@@ -321,7 +321,7 @@ static bool pass_beside(Run *run, Passing *passing) {
     for (const Op *work = mark + 1; work < take; work++) passes_until(passing, work, passing->clock + work->time);
     if (arrives > passing->clock) passes_until(passing, take, arrives);
     beside->clock = arrives;
-    beside->done += 3;
+    count_done(run, beside, 3);
     beside->inner = is_last ? 0 : beside->inner + 3;
     beside->next += is_last;
     if (beside->next == beside->stream->count) beside->waiting_mark = -1;
@@ -358,7 +358,7 @@ bool pass_operations(Run *run, StreamState *state) {
                        .slot = -1};
     while (passing.at < passing.count && pass_one(run, &passing)) passing.at++;
     if (passing.at == state->inner) return false;
-    state->done += passing.at - state->inner;
+    count_done(run, state, passing.at - state->inner);
     state->clock = passing.clock;
     state->inner = passing.at < passing.count ? passing.at : 0;
     state->next += passing.at == passing.count;
@@ -529,11 +529,11 @@ static void end_group(Run *run, GroupPass *pass) {
         SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
         for (int c = 0; c < run->system->cause_count; c++) spent[c] += member->spent[c];
         if (beside) {
-            move_on(beside, 0);
+            move_on(run, beside, 0);
             beside->clock = pass->beside_end;
             if (beside->next == beside->stream->count) beside->waiting_mark = -1;
         }
-        move_on(state, 0);
+        move_on(run, state, 0);
         state->clock = member->now;
     }
 }
