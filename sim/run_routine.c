@@ -433,10 +433,10 @@ static bool begin_group(Run *run, GroupPass *pass, int32_t own) {
     double sigma = run->system->actors[run->streams[channel->group[0]].actor].jitter;
     pass->count = channel->group_count;
     pass->factors = factors_of(run, sigma);
+    int32_t mark = first_record(&run->streams[channel->group[0]].routines[own]); // they run the same program
     for (int32_t m = 0; m < pass->count; m++) {
         StreamState *state = &run->streams[channel->group[m]];
         GroupMember *member = &pass->members[m], *first = pass->members;
-        int32_t mark = first_record(&state->routines[own]);
         StreamState *beside = mark < 0 ? NULL : stream_overlapped(run, state, mark);
         const Actor *actor = &run->system->actors[state->actor];
         member->state = state;
