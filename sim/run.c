@@ -22,9 +22,9 @@ static const Op *op_at(const StreamState *state) {
 static int32_t label_at(const StreamState *state) { return state->stream->ops[state->next].label; }
 
 // On to the operation after it.
-static void step_on(StreamState *state) {
+static void step_on(Run *run, StreamState *state) {
     const Op *op = &state->stream->ops[state->next];
-    state->done++;
+    count_done(run, state, 1);
     if (op->kind == OP_ROUTINE && ++state->inner < state->routines[op->id].count) return;
     state->inner = 0;
     state->next++;
@@ -48,7 +48,7 @@ static void tell_span(Run *run, const StreamState *state, const Op *op, SimTime 
                     .kind = op->kind == OP_TAKE ? OP_WAIT : op->kind,
                     .cause = op->cause,
                     .label = label_at(state),
-                    .channel = transfer ? run->system->actors[state->actor].channels[op->slot] : -1,
+                    .channel = transfer ? state->channels[op->slot] : -1,
                     .plan = transfer ? op->id : -1,
                     .slot = transfer ? op->slot : 0,
                     .first = first,
@@ -109,8 +109,9 @@ static void reach_mark(Run *run, const StreamState *state, int32_t mark, SimTime
     SimTime *time = &run->marks[state->actor][mark];
     if (*time >= 0) return; // a mark holds from its first record on
     if (run->chain) chain_record(run, state, mark);
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
     *time = time_moved(state->clock, later);
-    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++)
+    for (int32_t s = waiting.first; s < waiting.end; s++)
         if (run->streams[s].waiting_mark == mark) {
             run->streams[s].waiting_mark = -1;
             make_ready(run, &run->streams[s]);
@@ -136,7 +137,7 @@ static void begin_transfer(Run *run, int32_t channel) {
 }
 
 static void join(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     ChannelState *channel_state = &run->channels[channel];
     CHECK(channel_state->joined < run->system->channels[channel].member_count);
     CHECK(channel_state->joined == 0 || channel_state->plan == op->id);
@@ -148,7 +149,7 @@ static void join(Run *run, StreamState *state, const Op *op) {
 
 // Passes a transfer at once if nothing contends for its links until its end; false: it must become an event.
 static bool pass_alone(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     const SimTime *alone = run->channels[channel].alone;
     if (!alone || run->system->channels[channel].member_count != 1 || alone[op->id] >= SIM_TIME_NEVER - state->clock)
         return false;
@@ -165,7 +166,7 @@ static bool pass_alone(Run *run, StreamState *state, const Op *op) {
 
 // A transfer that may be uncontended waits once for the other runnable streams, whose progress gives better bounds.
 static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     bool may_pass = run->channels[channel].alone && run->system->channels[channel].member_count == 1;
     if (run->options->uncontended || !may_pass || run->ready_count == 0 || state->let_others_before == state->done + 1)
         return false;
@@ -176,8 +177,7 @@ static bool lets_others_go_first(Run *run, StreamState *state, const Op *op) {
 }
 
 static SimTime work_time(Run *run, StreamState *state, const Op *op) {
-    const Actor *actor = &run->system->actors[state->actor];
-    return actor->slowness == 1 && actor->jitter == 0 ? op->time : stretched_time(run, state, op);
+    return state->keeps_times ? op->time : stretched_time(run, state, op);
 }
 
 // False: it must wait.
@@ -198,11 +198,11 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
     case OP_TAKE: {
         SimTime reached = run->marks[state->actor][op->id];
         if (reached < 0) {
-            state->waiting_mark = op->id;
+            wait_for_mark(run, state, op->id);
             return false;
         }
         if (run->chain) chain_wait(run, state, op->id, reached);
-        if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = -1;
+        if (op->kind == OP_TAKE) run->marks[state->actor][op->id] = NOT_REACHED;
         if (run->jitter && reached > state->many->waited_until) state->many->waited_until = reached;
         if (reached > state->clock) {
             report_span(run, state, op, state->clock, reached, true);
@@ -219,7 +219,7 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
         MeetingOfMany meeting = meeting_before(run, state->actor, op);
         wait_for_slowest(run, state, op, &meeting);
     }
-    int32_t channel = run->system->actors[state->actor].channels[op->slot];
+    int32_t channel = state->channels[op->slot];
     if (run->channels[channel].posts) return post_or_take(run, state, channel, op->id);
     if (pass_alone(run, state, op)) return true;
     if (!lets_others_go_first(run, state, op)) join(run, state, op);
@@ -227,8 +227,8 @@ static bool do_op(Run *run, StreamState *state, const Op *op) {
 }
 
 static bool passes_in_parts(const Run *run, const StreamState *state, const Op *routine) {
-    const RoutinePass *passes = run->passes ? run->passes[state->actor] : NULL;
-    return passes && passes[routine->id].in_parts;
+    if (!run->in_parts || !run->passes[state->actor]) return false;
+    return run->passes[state->actor][routine->id].in_parts;
 }
 
 // Runs one stream ahead until it must wait or ends.
@@ -244,7 +244,7 @@ static void advance(Run *run, StreamState *state) {
             op = &routine->ops[state->inner];
         }
         if (!do_op(run, state, op)) return;
-        state->done++;
+        count_done(run, state, 1);
         if (routine && ++state->inner < routine->count) continue;
         state->inner = 0;
         state->next++;
@@ -260,15 +260,12 @@ static void advance_ready(Run *run) {
     while (run->ready_count) advance(run, &run->streams[run->ready[--run->ready_count]]);
 }
 
-// Reports progress to the watch, less often the more streams there are. False: the run is to stop.
+// Reports progress to the watch. False: the run is to stop.
 static bool goes_on(Run *run) {
-    int32_t streams = run->first_stream[run->system->actor_count];
-    int64_t done = 0;
-    for (int32_t s = 0; s < streams; s++) done += run->streams[s].done;
-    double more = (double)(done - run->told);
+    double more = (double)run->untold;
     run->result.stopped = !watch_goes_on(run->options->carrier ? watch_operations_as_events(more) : more);
-    run->told = done;
-    run->until_look = streams > EVENTS_PER_LOOK ? streams : EVENTS_PER_LOOK;
+    run->untold = 0;
+    run->until_look = EVENTS_PER_LOOK;
     return !run->result.stopped;
 }
 
@@ -291,7 +288,7 @@ static void on_done(Run *run, int32_t channel, SimTime now) {
         report_span(run, stream, op, state->start, end, i == 0);
         keep_interval(run, stream, op, state->start, end);
         pass_time(run, stream, op, end);
-        step_on(stream);
+        step_on(run, stream);
         make_ready(run, stream);
     }
 }
@@ -407,19 +404,22 @@ static void lay_out_streams(Arena *arena, Run *run) {
         total += system->programs[system->actors[a].program].stream_count;
     }
     run->first_stream[system->actor_count] = total;
-    run->streams = ARENA_ARRAY(arena, StreamState, total);
+    run->streams = LINES(arena, StreamState, total);
     run->ready = ARENA_ARRAY(arena, int32_t, total + 1);
     for (int a = 0; a < system->actor_count; a++) {
-        const Program *program = &system->programs[system->actors[a].program];
+        const Actor *actor = &system->actors[a];
+        const Program *program = &system->programs[actor->program];
         run->marks[a] = ARENA_ARRAY(arena, SimTime, program->mark_count);
-        for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = -1;
+        for (int m = 0; m < program->mark_count; m++) run->marks[a][m] = NOT_REACHED;
         for (int s = 0; s < program->stream_count; s++) {
             StreamState *state = &run->streams[run->first_stream[a] + s];
             *state = (StreamState){.actor = a,
                                    .waiting_mark = -1,
                                    .last = -1,
+                                   .keeps_times = actor->slowness == 1 && actor->jitter == 0,
                                    .stream = &program->streams[s],
-                                   .routines = program->routines};
+                                   .routines = program->routines,
+                                   .channels = actor->channels};
             make_ready(run, state);
         }
     }

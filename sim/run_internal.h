@@ -1,6 +1,7 @@
 // Shared by the files of a run: run.c runs actors ahead and joins them; run_alone.c proves transfers uncontended.
 #pragma once
 
+#include "sim/base/memory_line.h"
 #include "sim/base/random.h"
 #include "sim/event.h"
 #include "sim/fluid.h"
@@ -45,21 +46,24 @@ typedef struct Followed {
     SimTime waited_until;                // the latest mark that it has waited for
 } Followed;
 
-typedef struct StreamState {
-    int32_t actor;
-    int32_t waiting_mark;      // the mark it waits for, or -1
-    int32_t inner;             // of the routine at `next`: its operation to do next
-    int64_t next;              // operation to do next
-    int64_t done;              // operations done, those of routines one by one
-    int64_t let_others_before; // 1 + the number of the operation before which it has let others go first
-    int32_t last;              // of a chain: the step that its clock comes from, -1 the start
-    SimTime spare;             // and by how much that came after all else that it waited for
-    SimTime clock;
-    int64_t goes_alone; // 1 + the routine that it does not pass with its group
-    bool asks;          // is asking for a bound: guards against recursion
-    Followed *many;     // of a sample, else NULL
+typedef struct StreamState { // two lines of memory: what every operation touches is in the first
+    _Alignas(MEMORY_LINE) int32_t actor;
+    int32_t waiting_mark; // the mark it waits for, or -1
+    int32_t inner;        // of the routine at `next`: its operation to do next
+    bool asks;            // is asking for a bound: guards against recursion
+    bool keeps_times;     // its works take as long as their operations say
+    int64_t next;         // operation to do next
     const Stream *stream;
     const Routine *routines; // of its program
+    const int32_t *channels; // [slot] of its actor
+    SimTime clock;
+    int64_t done; // operations done, those of routines one by one
+
+    int64_t let_others_before; // 1 + the number of the operation before which it has let others go first
+    Followed *many;            // of a sample, else NULL
+    int64_t goes_alone;        // 1 + the routine that it does not pass with its group
+    SimTime spare;             // of a chain: by how much its clock came after all else that it waited for
+    int32_t last;              // and the step that this comes from, -1 the start
 } StreamState;
 
 // A routine that an actor may pass at once: its time with uncontended transfers, and their channels; with or without
@@ -92,20 +96,20 @@ typedef struct Certainty {
 
 enum { GROUP_MOST = 64 }; // members that pass routines together
 
-typedef struct ChannelState {
-    const SimTime *alone; // [plan] latency and flow with its links to itself, or NULL: it may not pass alone
-    int32_t *rivals;      // channels with a link in common, itself among them
-    int32_t rival_count;
-    Certainty certainties[2]; // of the main stream, and of another
+typedef struct ChannelState { // what every transfer touches comes first
+    const SimTime *alone;     // [plan] latency and flow with its links to itself, or NULL: it may not pass alone
+    int32_t *members;         // streams that have joined
     int32_t joined;
     int32_t plan;        // of the transfer under way
     SimTime start;       // latest join so far
-    int64_t met;         // of a sample: so often
-    double *variance;    // of a sample: [plan] of when its members came, lately
-    int32_t *members;    // streams that have joined
     struct Posts *posts; // of a piped channel that is carried, else NULL
-    int32_t *group;      // main streams of all members that have come to a routine; NULL: they pass none together
+    int32_t *rivals;     // channels with a link in common, itself among them
+    int32_t rival_count;
     int32_t group_count;
+    int32_t *group;           // main streams of all members that have come to a routine; NULL: they pass none together
+    Certainty certainties[2]; // of the main stream, and of another
+    int64_t met;              // of a sample: so often
+    double *variance;         // of a sample: [plan] of when its members came, lately
 } ChannelState;
 
 // Uses of a program's marks, and the streams (a bit each) that use a slot.
@@ -138,7 +142,7 @@ typedef struct Run {
     Fluid *fluid;
     SimTime now;        // of the current event: no stream joins earlier
     int64_t turn;       // counts streams that were let run ahead
-    int64_t told;       // operations reported to the watch
+    int64_t untold;     // operations done since the last report to the watch
     int32_t until_look; // events until the next report
     bool share_due;
     RandomFamily work_jitter;
@@ -147,9 +151,10 @@ typedef struct Run {
     int traced_as;           // its number in the trace of events; 0: none is kept
     StreamState *streams;
     int32_t *first_stream; // [actor + 1] its streams in `streams`
-    SimTime **marks;       // [actor][mark]: time it was reached, or -1
+    SimTime **marks;       // [actor][mark]: time it was reached; below 0: not yet
     ChannelState *channels;
     RoutinePass **passes;  // [actor][routine]; NULL: none may be passed at once
+    bool in_parts;         // some routine may be passed in parts
     int32_t **group_slots; // [program][routine] slot of all its transfers, -1 none; NULL: no groups
     ProgramUses *uses;     // [program] NULL: not computed yet
     Foresight *foresight;
@@ -166,6 +171,36 @@ typedef struct Run {
     int64_t meetings; // transfers reported
     RunResult result;
 } Run;
+
+// A mark that is not reached tells who waits for it, so that others need not be asked: no stream; several; or one, by
+// how much it is less than the last.
+enum { NOT_REACHED = -1, SEVERAL_WAIT = -2, ONE_WAITS = -3 };
+
+typedef struct StreamRange {
+    int32_t first, end;
+} StreamRange;
+
+// All that wait for the mark are among them.
+static inline StreamRange streams_waiting(const Run *run, int32_t actor, int32_t mark) {
+    SimTime time = run->marks[actor][mark];
+    int32_t first = run->first_stream[actor];
+    if (time == SEVERAL_WAIT) return (StreamRange){first, run->first_stream[actor + 1]};
+    if (time > ONE_WAITS) return (StreamRange){first, first};
+    first += (int32_t)(ONE_WAITS - time);
+    return (StreamRange){first, first + 1};
+}
+
+static inline void wait_for_mark(Run *run, StreamState *state, int32_t mark) {
+    SimTime *time = &run->marks[state->actor][mark];
+    SimTime alone = ONE_WAITS - ((state - run->streams) - run->first_stream[state->actor]);
+    *time = *time == NOT_REACHED || *time == alone ? alone : SEVERAL_WAIT;
+    state->waiting_mark = mark;
+}
+
+static inline void count_done(Run *run, StreamState *state, int64_t operations) {
+    state->done += operations;
+    run->untold += operations;
+}
 
 // Nothing is to happen any more at the time of the event at hand.
 bool instant_is_over(Run *run);

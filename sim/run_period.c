@@ -512,7 +512,7 @@ static int64_t move_stream(Run *run, int32_t number, int64_t periods, int64_t le
     state->done += done;
     state->let_others_before += done;
     state->clock += (periods + left_out) * period;
-    if (state->waiting_mark >= 0) state->waiting_mark = op_at(state)->id;
+    if (state->waiting_mark >= 0) wait_for_mark(run, state, op_at(state)->id);
     return done;
 }
 
@@ -542,7 +542,6 @@ static void move_all(Run *run, int64_t in_programs, int64_t left_out) {
     SimTime period = run->now - then->now, by = periods * period;
     for (int32_t s = 0; s < run->first_stream[system->actor_count]; s++)
         spared += move_stream(run, s, in_programs, left_out, period);
-    run->told += spared;
     watch_spares((double)spared);
     for (int a = 0; a < system->actor_count; a++) move_actor(run, a, periods, period);
     for (int c = 0; c < system->channel_count; c++) {

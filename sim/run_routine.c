@@ -39,6 +39,7 @@ void open_passes(Arena *arena, Run *run) {
             run->passes[a][r].overlapped = -1;
             run->passes[a][r].starts = first_record(&routines[r]);
             run->passes[a][r].in_parts = parts && has_some_alone(run, &system->actors[a], &routines[r]);
+            run->in_parts = run->in_parts || run->passes[a][r].in_parts;
         }
     }
 }
@@ -147,7 +148,8 @@ static void look_into(Run *run, const StreamState *state, int32_t own, int32_t o
 
 // The stream that waits for the mark in the first operation of a routine; NULL: none does.
 static StreamState *stream_overlapped(Run *run, const StreamState *state, int32_t mark) {
-    for (int32_t s = run->first_stream[state->actor]; s < run->first_stream[state->actor + 1]; s++) {
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
+    for (int32_t s = waiting.first; s < waiting.end; s++) {
         StreamState *other = &run->streams[s];
         if (other == state || other->waiting_mark != mark || other->inner > 0) continue;
         return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
@@ -163,9 +165,9 @@ static bool comes_to_rest(const StreamState *state, int32_t mark) {
     return op->kind == OP_TAKE && op->id == mark;
 }
 
-static void move_on(StreamState *state, SimTime by) {
+static void move_on(Run *run, StreamState *state, SimTime by) {
     state->clock = time_later(state->clock, by);
-    state->done += state->routines[state->stream->ops[state->next].id].count;
+    count_done(run, state, state->routines[state->stream->ops[state->next].id].count);
     state->next++;
 }
 
@@ -186,7 +188,7 @@ static void chain_from(Run *run, StreamState *state, int32_t mark, SimTime reach
 }
 
 static SimTime time_alone(const Run *run, const StreamState *state, const Op *transfer) {
-    return run->channels[run->system->actors[state->actor].channels[transfer->slot]].alone[transfer->id];
+    return run->channels[state->channels[transfer->slot]].alone[transfer->id];
 }
 
 // Reports each operation to the chain; the clocks are advanced afterwards.
@@ -237,7 +239,7 @@ bool pass_routine(Run *run, StreamState *state) {
     if (main) spent[pass->waits_as] += later;
     if (overlapped) {
         overlapped->clock = state->clock;
-        move_on(overlapped, time_moved(pass->overlapped_end, later));
+        move_on(run, overlapped, time_moved(pass->overlapped_end, later));
         if (overlapped->next == overlapped->stream->count) overlapped->waiting_mark = -1;
         run->passes[state->actor][number].overlapped_passed++;
     }
@@ -245,7 +247,7 @@ bool pass_routine(Run *run, StreamState *state) {
         leave_pass(state, &pass->spread, drawn);
         state->many->works = pass->rest;
     }
-    move_on(state, time);
+    move_on(run, state, time);
     pass->passed++;
     return true;
 }
@@ -266,7 +268,7 @@ typedef struct Passing { // of a routine, as far as it has come
 } Passing;
 
 static void turn_to_slot(Run *run, Passing *passing, int32_t slot) {
-    int32_t channel = run->system->actors[passing->state->actor].channels[slot];
+    int32_t channel = passing->state->channels[slot];
     passing->slot = slot;
     passing->channel = channel;
     passing->alone = times_by_itself(run, channel);
@@ -286,9 +288,10 @@ static SimTime end_alone(Run *run, Passing *passing, const Op *op, SimTime start
 
 // The stream that waits for the mark, somewhere in a routine, and is not the main one; NULL: none does.
 static StreamState *stream_beside(Run *run, const StreamState *state, int32_t mark) {
-    for (int32_t s = run->first_stream[state->actor] + 1; s < run->first_stream[state->actor + 1]; s++) {
+    StreamRange waiting = streams_waiting(run, state->actor, mark);
+    for (int32_t s = waiting.first; s < waiting.end; s++) {
         StreamState *other = &run->streams[s];
-        if (other == state || other->waiting_mark != mark) continue;
+        if (other == state || other->waiting_mark != mark || s == run->first_stream[state->actor]) continue;
         return other->stream->ops[other->next].kind == OP_ROUTINE ? other : NULL;
     }
     return NULL;
@@ -318,7 +321,7 @@ static bool pass_beside(Run *run, Passing *passing) {
     for (const Op *work = mark + 1; work < take; work++) passes_until(passing, work, passing->clock + work->time);
     if (arrives > passing->clock) passes_until(passing, take, arrives);
     beside->clock = arrives;
-    beside->done += 3;
+    count_done(run, beside, 3);
     beside->inner = is_last ? 0 : beside->inner + 3;
     beside->next += is_last;
     if (beside->next == beside->stream->count) beside->waiting_mark = -1;
@@ -355,7 +358,7 @@ bool pass_operations(Run *run, StreamState *state) {
                        .slot = -1};
     while (passing.at < passing.count && pass_one(run, &passing)) passing.at++;
     if (passing.at == state->inner) return false;
-    state->done += passing.at - state->inner;
+    count_done(run, state, passing.at - state->inner);
     state->clock = passing.clock;
     state->inner = passing.at < passing.count ? passing.at : 0;
     state->next += passing.at == passing.count;
@@ -430,10 +433,10 @@ static bool begin_group(Run *run, GroupPass *pass, int32_t own) {
     double sigma = run->system->actors[run->streams[channel->group[0]].actor].jitter;
     pass->count = channel->group_count;
     pass->factors = factors_of(run, sigma);
+    int32_t mark = first_record(&run->streams[channel->group[0]].routines[own]); // they run the same program
     for (int32_t m = 0; m < pass->count; m++) {
         StreamState *state = &run->streams[channel->group[m]];
         GroupMember *member = &pass->members[m], *first = pass->members;
-        int32_t mark = first_record(&state->routines[own]);
         StreamState *beside = mark < 0 ? NULL : stream_overlapped(run, state, mark);
         const Actor *actor = &run->system->actors[state->actor];
         member->state = state;
@@ -526,11 +529,11 @@ static void end_group(Run *run, GroupPass *pass) {
         SimTime *spent = &run->spent[(int64_t)state->actor * run->system->cause_count];
         for (int c = 0; c < run->system->cause_count; c++) spent[c] += member->spent[c];
         if (beside) {
-            move_on(beside, 0);
+            move_on(run, beside, 0);
             beside->clock = pass->beside_end;
             if (beside->next == beside->stream->count) beside->waiting_mark = -1;
         }
-        move_on(state, 0);
+        move_on(run, state, 0);
         state->clock = member->now;
     }
 }

@@ -4,15 +4,9 @@
 #include <stdatomic.h>
 
 #include "sim/base/list.h"
+#include "sim/base/memory_line.h"
 #include "sim/event.h"
 #include "sim/packet/packet.h"
-
-#define MEMORY_LINE 64
-// Zeros that begin with a line of memory.
-#define LINES(arena, type, count)                                                                                      \
-    (type *)(((uintptr_t)arena_array(arena, (size_t)(count) + 1 + MEMORY_LINE / sizeof(type), sizeof(type)) +          \
-              MEMORY_LINE - 1) /                                                                                       \
-             MEMORY_LINE * MEMORY_LINE)
 
 // ---- The word: flow 24 bits, number 26, kind 4, marked, short, load 8.
 typedef enum PacketKind { // first those that travel; of these the first are for the flow's receiver

@@ -26,12 +26,17 @@ const FlowPlan *flow_plan_as_packets(Arena *arena, const FlowPlan *plan, const P
 // under one tag always leaves from one stream and arrives in one.
 typedef enum FlowOpKind { FLOW_SEND, FLOW_RECEIVE, FLOW_WORK, FLOW_RECORD, FLOW_WAIT } FlowOpKind;
 
-typedef struct FlowOp {
+typedef struct FlowOp { // a script has millions
     FlowOpKind kind;
-    int32_t peer, tag, way; // SEND, RECEIVE: a place
-    int32_t mark;           // RECORD, WAIT
-    double bytes;
-    SimTime time; // WORK
+    union {
+        int32_t peer; // SEND, RECEIVE: a place
+        int32_t mark; // RECORD, WAIT
+    };
+    int32_t tag, way; // SEND, RECEIVE
+    union {
+        double bytes; // SEND, RECEIVE
+        SimTime time; // WORK
+    };
 } FlowOp;
 
 typedef LIST_OF(FlowOp) FlowStream;
