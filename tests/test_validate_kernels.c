@@ -162,6 +162,29 @@ TEST(a_product_in_8_bits_has_the_cast_of_its_input) {
     unlink(path);
 }
 
+static double bias_of(const char *json, const char *operation) {
+    const char *at = strstr(json, operation), *bias = at ? strstr(at, "\"bias_pct\": ") : NULL;
+    return bias ? atof(bias + strlen("\"bias_pct\": ")) : NAN;
+}
+
+// One tile of 65,536 products leaves 131 of 132 SMs idle. cuBLAS splits it; libraries whose scales are finer than one
+// of a tensor do not, and take twice as long.
+TEST(a_long_product_of_one_tile_is_split_where_one_scale_serves_all_of_it) {
+    char path[] = "/tmp/lockstep-test-XXXXXX";
+    close(mkstemp(path));
+    const Ended *ended = validate_text(path,
+                                       "gpu,dtype,framework,weights,m,n,k,latency_us\n"
+                                       "H100,fp8_tensor,trtllm,random,64,64,65536,20\n"
+                                       "H100,fp8_block,trtllm,random,64,64,65536,20\n"
+                                       "H100,fp8_token,vllm,constant,64,64,65536,20\n",
+                                       "--json");
+    EXPECT_INT(ended->code, 0);
+    double split = 1 + bias_of(ended->out, "gemm fp8_tensor") / 100;
+    EXPECT(1 + bias_of(ended->out, "gemm fp8_block") / 100 > 1.8 * split);
+    EXPECT(1 + bias_of(ended->out, "gemm fp8_token") / 100 > 1.8 * split);
+    unlink(path);
+}
+
 TEST(what_prepares_an_exchange_and_what_crosses_a_network_is_predicted) {
     char path[] = "/tmp/lockstep-test-XXXXXX";
     static const char header[] = "gpu,library,mode,phase,payload,nodes,ranks,tokens_per_rank,hidden,experts,topk,sms,"

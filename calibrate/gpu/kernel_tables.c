@@ -72,17 +72,20 @@ typedef struct NumberType {
     Fp8Recipe recipe;
     Cast cast;                  // of the input; no bytes: there is none
     HardwareConstantId scaling; // NO_SCALING: the kernel that casts finds the scales
+    bool whole_k;               // as below
 } NumberType;
 #define NO_SCALING HARDWARE_CONSTANT_COUNT
 
-// vLLM's cast by rows takes a block for each and more time for it than the table of casts alone has.
+// Kernels for finer scales than one of a tensor do not split K: DeepGEMM's, vLLM's and TensorRT-LLM's of CUTLASS,
+// FlashInfer's. cuBLAS does. vLLM's cast by rows takes a block for each and more time for it than the table of casts
+// alone has.
 static const NumberType number_types[] = {
-    {"bf16", BF16, FP8_DELAYED, {0, 0, 0, 0, 0}, NO_SCALING},
-    {"fp8_tensor", FP8, FP8_TENSORWISE, {5, 0, 0, 2, BY_TENSOR_KERNELS}, SCALING_8_SECONDS},
-    {"fp8_token", FP8, FP8_ROWWISE, {4, 6.5e-9, 1e-6, 0, 1}, NO_SCALING},
-    {"fp8_block", FP8, FP8_BLOCKWISE, {3 + 4.0 / 128, 0, 0, 0, 1}, SCALING_8_SECONDS},
-    {"nvfp4", FP4, FP8_DELAYED, {2.5 + 1.0 / 16, 0, 0, 0, 1}, SCALING_4_SECONDS},
-    {"int8", INT8, FP8_DELAYED, {0, 0, 0, 0, 0}, NO_SCALING},
+    {"bf16", BF16, FP8_DELAYED, {0, 0, 0, 0, 0}, NO_SCALING, false},
+    {"fp8_tensor", FP8, FP8_TENSORWISE, {5, 0, 0, 2, BY_TENSOR_KERNELS}, SCALING_8_SECONDS, false},
+    {"fp8_token", FP8, FP8_ROWWISE, {4, 6.5e-9, 1e-6, 0, 1}, NO_SCALING, true},
+    {"fp8_block", FP8, FP8_BLOCKWISE, {3 + 4.0 / 128, 0, 0, 0, 1}, SCALING_8_SECONDS, true},
+    {"nvfp4", FP4, FP8_DELAYED, {2.5 + 1.0 / 16, 0, 0, 0, 1}, SCALING_4_SECONDS, true},
+    {"int8", INT8, FP8_DELAYED, {0, 0, 0, 0, 0}, NO_SCALING, false},
 };
 
 static const NumberType *type_of(const KernelLine *line) {
@@ -124,6 +127,7 @@ static const char *predict_gemm(const KernelLine *line, const Gpu *gpu, double *
     gemm.precision = type->precision;
     gemm_in_a_loop(&gemm, line_text(line, "framework"), line_text(line, "weights"));
     if (type->precision == FP8) gemm.rate = fp8_recipe_rate(gpu, type->recipe);
+    gemm.whole_k = type->whole_k;
     if (type->precision == INT8) return predict_smooth_quant(gpu, &gemm, seconds);
     *seconds = launches_in_a_graph(gpu, 1) + gemm_seconds(gpu, &gemm);
     if (type->cast.bytes > 0)
