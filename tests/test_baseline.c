@@ -1,6 +1,6 @@
 // What more GPUs are measured against: the fewest replicas that run, and hold as surely as the job itself. Those that
 // may run out of memory are left without simulating them; here they are simulated, and left for what comes out.
-#include "scenarios/study/study_point.h"
+#include "scenarios/study/study.h"
 #include "tests/jobs.h"
 #include "tests/test.h"
 

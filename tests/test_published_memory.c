@@ -13,6 +13,8 @@
 #define SMALL(id, family, framework, what)                                                                             \
     id "," family ",LLaMA,decoder,16,2048,16,swiglu,32000,2048,A100-SXM4-80GB,1,1,8," framework ",1,1,1," what "\n"
 
+static double square(double x) { return x * x; }
+
 typedef struct Reading {
     Arena *arena;
     const Catalogue *catalogue;
@@ -143,6 +145,40 @@ TEST(optimizers_of_less_state_are_read_by_their_names) {
     for (int i = 0; i < 3; i++) EXPECT(r.runs.items[i].unread == NULL);
     arena_close(r.arena);
 #undef ROW
+}
+
+// A zoo's entry names the backbone that its model's name lacks; a count of parameters that has the 53,120 of
+// ResNet-50's norms more tells that they learn, and all of the backbone with them; a note tells the size of images.
+// What a row says of none of these it leaves as usual.
+TEST(a_detectors_row_tells_its_backbone_its_norms_and_its_images) {
+#define HEADER                                                                                                         \
+    "row_id,family,source_loc,model,model_type,n_params,image_size,gpu,n_gpus,n_nodes,gpus_per_node,framework,tp,pp,"  \
+    "dp,zero_stage,micro_batch,global_batch,precision,recompute,iter_time_s,peak_mem_bytes,optimizer,metric_kind,"     \
+    "notes\n"
+#define ROW(place, model, parameters, notes)                                                                           \
+    "a,f," place "," model ",cnn_det," parameters ",800,V100-SXM2-32GB,1,1,8,PyTorch Detectron2,1,1,1,0,2,2,fp32,"     \
+    "none,1,3e9,sgd,train time; peak allocated memory," notes "\n"
+    Reading r = read_text(HEADER ROW("line 1 (rpn_R_50_C4_1x)", "RPN", "", "")                  //
+                          ROW("RPN: R-50-C4 RPN 1x", "RPN", "", "")                             //
+                          ROW("line 2 (rpn_R_50_FPN_1x)", "RPN", "", "")                        //
+                          ROW("line 3 (faster_rcnn_R_50_C4_1x)", "Faster R-CNN R50-C4", "", "") //
+                          ROW("", "Faster R-CNN R50-FPN", "41755286", "")                       //
+                          ROW("", "Faster R-CNN R50-FPN", "41808406", "")                       //
+                          ROW("", "Faster R-CNN R50-FPN", "41900000", "")                       //
+                          ROW("", "Faster R-CNN R50-FPN", "", "detector: images 800 x 1216; 7 boxes"));
+    EXPECT_TEXT(r.runs.items[0].training.model->name, "rpn-resnet-50-c4");
+    EXPECT_TEXT(r.runs.items[1].training.model->name, "rpn-resnet-50-c4");
+    EXPECT_TEXT(r.runs.items[2].training.model->name, "rpn-resnet-50");
+    EXPECT_TEXT(r.runs.items[3].training.model->name, "faster-rcnn-resnet-50-c4");
+    const PredictedRun *usual = &r.predicted[4], *learns = &r.predicted[5], *other = &r.predicted[6];
+    EXPECT_NEAR(model_parameters(r.runs.items[5].training.model), 41808406, 0);
+    EXPECT(learns->step_s > 1.05 * usual->step_s && learns->memory_bytes > 1.5 * usual->memory_bytes);
+    EXPECT_NEAR(other->step_s, usual->step_s, 1e-12);
+    EXPECT_INT(r.runs.items[4].training.model->image_size, 800);
+    EXPECT_NEAR(square(r.runs.items[7].training.model->image_size) * 1.36, 800 * 1216, 0.01);
+    arena_close(r.arena);
+#undef ROW
+#undef HEADER
 }
 
 // Images of 800 x 1067 in the mean: of batches grouped by shape the largest is padded to 800 x 1344, of others to

@@ -74,6 +74,19 @@ TEST(detectors_multiply_what_was_published) {
     arena_close(bench.arena);
 }
 
+// Masks are made for a quarter of the 512 regions, joints for those of people: COCO's images for joints have 2.65 of
+// its 7.3 objects. Eight convolutions of 512 channels on 14 x 14 places and one that goes up, by hand.
+TEST(joints_are_looked_for_in_the_regions_that_hold_people) {
+    Bench bench = bench_open();
+    double first = 196 * 9 * 256.0 * 512, others = 7 * 196 * 9 * 512.0 * 512, up = 196 * 16 * 512.0 * 17;
+    double without = macs_of(named(&bench, "faster-rcnn-resnet-50")),
+           with = macs_of(named(&bench, "keypoint-rcnn-resnet-50"));
+    double classes = 512 * 1024.0 * 5 * (91 - 2); // people and what is none: fewer outputs of the boxes
+    double regions = (with - without + classes) / (first + others + up);
+    EXPECT_NEAR(regions, 128 * 2.65 / 7.3, 0.02);
+    arena_close(bench.arena);
+}
+
 // By hand, for 1,000 groups of eight samples: 12 steps of 8 layers (3 x 512 x 1024 along time, 640 x 1024 of the
 // spectrogram, 512 x 1024 out, in the last 512 x 512), what enters and leaves 512 channels, the mix of 8, 6 and 4, and
 // 80 x 80 x 1024 of each of 32 columns going up.

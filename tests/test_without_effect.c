@@ -49,6 +49,27 @@ TEST(a_setting_said_as_it_is_anyway_is_not_pointed_out) {
     EXPECT(!strstr(printed, "has no effect"));
 }
 
+// Cards that copy through host memory hide no gradients, nor do strategies that reduce after backward: what is usual
+// elsewhere is overruled, and whoever asks for it by name is told so.
+TEST(gradients_that_cannot_hide_are_pointed_out_where_hiding_is_asked_for) {
+    static const char staged[] = "--overlap-grad-reduce has no effect here: its GPUs copy through host memory, and "
+                                 "backward waits meanwhile";
+    run("run --node rtx4090-8gpu --gpus 8 " DENSE "--overlap-grad-reduce --json");
+    EXPECT_CONTAINS(printed, staged);
+    run("run --node rtx4090-8gpu --gpus 8 " DENSE "--overlap-grad-reduce=false --json");
+    EXPECT_CONTAINS(printed, staged);
+    run("run --node rtx4090-8gpu --gpus 8 " DENSE "--strategy mirrored --overlap-grad-reduce --json");
+    EXPECT_CONTAINS(printed, "has no effect here");
+    run("run --node dgx-h100 --gpus 8 " DENSE "--strategy mirrored --overlap-grad-reduce --json");
+    EXPECT_CONTAINS(printed, "--overlap-grad-reduce has no effect here: the strategy reduces gradients after backward");
+    run("run --node rtx4090-8gpu --gpus 8 " DENSE "--json");
+    EXPECT(!strstr(printed, "has no effect"));
+    run("run --node rtx4090-8gpu --gpus 8 " DENSE "--tp 4 --pp 2 --overlap-grad-reduce --json");
+    EXPECT(!strstr(printed, "has no effect"));
+    run("run --node tinybox --gpus 6 " DENSE "--overlap-grad-reduce --json");
+    EXPECT(!strstr(printed, "has no effect"));
+}
+
 // ---- What is pointed out is so, and what has no effect is pointed out.
 
 typedef struct Outcome {
@@ -60,8 +81,10 @@ typedef struct Outcome {
 
 static Outcome outcome_of(Arena *arena, const char *job, const char *with) {
     char text[1024];
-    snprintf(text, sizeof text, "sim.study { on = sim.cluster { %s }, run = sim.training { %s %s } }",
-             strstr(job, "single") ? "node = 'dgx-h100', gpus = 1" : "node = 'dgx-h100', gpus = 8", job, with);
+    const char *node = strstr(job, "eager") ? "rtx4090-8gpu" : "dgx-h100"; // whose GPUs copy through host memory
+    snprintf(text, sizeof text,
+             "sim.study { on = sim.cluster { node = '%s', gpus = %d }, run = sim.training { %s %s } }", node,
+             strstr(job, "single") ? 1 : 8, job, with);
     Loaded loaded = load_returning(text, NULL);
     Outcome outcome = {0};
     const StudySpec *study = loaded.scenario ? loaded.scenario->items[0].study : NULL;
@@ -106,6 +129,7 @@ TEST(what_is_said_to_have_no_effect_changes_neither_time_nor_memory) {
         "model = 'gpt2-124m', batch = { micro = 4 },",
         "model = 'gpt2-124m', batch = { micro = 4 }, strategy = 'single',",
         "model = 'gpt2-124m', batch = { micro = 2 }, framework = 'eager', optimizer = 'sgd',",
+        "model = 'gpt2-124m', batch = { micro = 2 }, strategy = 'mirrored',",
         "model = 'bert-large', batch = { micro = 4, accumulation = 2 }, zero = 2,",
         "model = 'resnet-50', batch = { micro = 32 },",
         "model = 'vit-large-patch16', batch = { micro = 4 },",

@@ -20,10 +20,17 @@ static const OwnModel own_models[] = {
     {"tf_cnn_benchmarks", "resnet-152", "resnet-152-v1"},
 };
 
+// A zoo's table of proposals alone names no backbone; the entry that a row stands for does ("R-50-C4", "R_50_C4").
+static bool is_of_one_stage(const Row *row, const char *name) {
+    bool told = says(row, PLACE, "r-50-c4") || says(row, PLACE, "r_50_c4");
+    return told && says(row, MODEL_TYPE, "cnn_det") && !strcasestr(name, "c4");
+}
+
 // "ResNet-50 v1.5" is the library's resnet-50; "resnet50d" is another network. "vit_base_patch16_224" ends in the size
 // of its images, which has a column.
 static const char *library_name(const Row *row) {
     char *name = arena_copy_text(row->arena, row->text[MODEL]);
+    if (is_of_one_stage(row, name)) return arena_printf(row->arena, "%s R50-C4", name);
     char *version = strcasestr(name, " v1"), *size_in_name = strrchr(name, '_');
     if (version) *version = '\0';
     if (size_in_name && stated(row, IMAGE_SIZE) && strtod(size_in_name + 1, NULL) == row->number[IMAGE_SIZE])
@@ -58,10 +65,27 @@ typedef struct OwnSize {
 } OwnSize;
 static const OwnSize own_sizes[] = {{"tensorflow", "mask r-cnn", 907}};
 
+// What detectors take of COCO's images, which are 4:3, in whole steps of a backbone's strides.
+#define DETECTOR_SHORT 800.0
+#define DETECTOR_LONG 1088.0
+
 // All replicas wait for the one with the longest sample.
 static int padded_size(const Row *row, const SampleLengths *lengths) {
     double samples = row->number[GLOBAL_BATCH] > 0 ? row->number[GLOBAL_BATCH] : 1;
     return (int)longest_of(lengths, samples);
+}
+
+// "images 800 x 1216": as a size of the library's 3:4 with as many pixels. 0: unspecified.
+static int size_in_notes(const Row *row) {
+    static const char words[] = "detector: images ";
+    const char *said = strstr(row->text[NOTES], words), *by = said ? strstr(said, " x ") : NULL;
+    double pixels = by ? atof(said + strlen(words)) * atof(by + strlen(" x ")) : 0;
+    return (int)lround(sqrt(pixels * DETECTOR_SHORT / DETECTOR_LONG));
+}
+
+static int stated_size(const Row *row) {
+    int noted = size_in_notes(row);
+    return noted > 0 ? noted : (int)row->number[IMAGE_SIZE];
 }
 
 static int usual_size(const Row *row, const Model *model) {
@@ -129,6 +153,23 @@ static void note_largest_images(Row *row, const Model *model, int size) {
     row->run->largest_model = model_that_holds(row, model_resized(row->arena, model, size, 0), holds);
 }
 
+// A detector that begins with random weights learns its norms and all of its backbone (torchvision's without
+// weights_backbone). A count of parameters that has just these norms more says so.
+static const Model *model_as_counted(Row *row, const Model *model) {
+    Model *whole = copy_of(row->arena, model);
+    NetLayer *layers = ARENA_ARRAY(row->arena, NetLayer, whole->net_layer_count);
+    for (int i = 0; i < whole->net_layer_count; i++) {
+        layers[i] = model->net_layers[i];
+        layers[i].batch_norm |= layers[i].fixed_norm;
+        layers[i].fixed_norm = false;
+        layers[i].learning = LEARNS;
+    }
+    whole->net_layers = layers;
+    double counted = row->number[PARAMETERS];
+    bool plain = fabs(model_parameters(model) - counted) < 1, learns = fabs(model_parameters(whole) - counted) < 1;
+    return learns && !plain ? whole : model;
+}
+
 static const Model *image_model_of(Row *row) {
     refuse_unsaid(row);
     if (row->run->skipped) return NULL;
@@ -140,13 +181,13 @@ static const Model *image_model_of(Row *row) {
     }
     bool lengths_known = sample_lengths(row->text[MODEL]) != NULL;
     if (!stated(row, IMAGE_SIZE)) assume(row, lengths_known ? ASSUMED_LENGTHS : ASSUMED_IMAGE_SIZE);
-    int size = stated(row, IMAGE_SIZE) ? (int)row->number[IMAGE_SIZE] : usual_size(row, model);
+    int size = stated(row, IMAGE_SIZE) ? stated_size(row) : usual_size(row, model);
     if (size < least_image_size(model)) {
         skip(row, "images of %d pixels are too small for %s", size, model->name);
         return NULL;
     }
     note_largest_images(row, model, size);
-    return size == model->image_size ? model : model_resized(row->arena, model, size, 0);
+    return model_as_counted(row, size == model->image_size ? model : model_resized(row->arena, model, size, 0));
 }
 
 // Adapters belong to the training, not to the model.

@@ -176,7 +176,7 @@ static const char *as_said(Arena *arena, bool scripted, JobObject object, const 
     return arena_printf(arena, "%s.%s", job_objects[object].word, field->name);
 }
 
-// Before they are stored: what is said as it is anyway is not said in vain.
+// Before they are stored: what is said as it is anyway is not said in vain, unless the cluster overrules it.
 static void list_needy(Arena *arena, TrainingSpec *spec, const JobSaid *said) {
     const FieldReader reader = {.arena = arena};
     struct {
@@ -187,8 +187,10 @@ static void list_needy(Arena *arena, TrainingSpec *spec, const JobSaid *said) {
         for (int i = 0; said->values[o] && i < job_objects[o].field_count; i++) {
             const Field *field = &job_objects[o].fields[i];
             const Value *value = &said->values[o][i];
-            if (!field->needs || !value->written || !differs(&reader, spec, field, value)) continue;
-            NeedySetting needy = {as_said(arena, said->scripted, (JobObject)o, field), field->needs};
+            if (!field->needs || !value->written) continue;
+            unsigned needs = differs(&reader, spec, field, value) ? field->needs : field->needs & NEEDS_OF_USUAL;
+            if (needs == 0) continue;
+            NeedySetting needy = {as_said(arena, said->scripted, (JobObject)o, field), needs};
             LIST_PUSH(arena, &list, needy);
         }
     spec->needy = list.items;

@@ -131,6 +131,8 @@ typedef enum JobNeed {
     NEED_REPLICAS,
     NEED_ACCUMULATION,
     NEED_OVERLAP, // of gradients with backward
+    NEED_DIRECT_COPIES,
+    NEED_OWN_REDUCTION,
     NEED_ZERO,
     NEED_ZERO_1,
     NEED_ZERO_3,
@@ -146,6 +148,16 @@ typedef enum JobNeed {
     NEED_DECODING,
     NEED_COUNT
 } JobNeed;
+
+// What overrules even the usual: who asks for it is told so.
+#define NEEDS_OF_USUAL (1u << NEED_DIRECT_COPIES | 1u << NEED_OWN_REDUCTION)
+
+// Strategies of TensorFlow whose gradients are reduced once backward is over.
+static inline bool strategy_reduces_late(Strategy strategy) {
+    return strategy == STRATEGY_MIRRORED || strategy == STRATEGY_MULTI_WORKER;
+}
+// Gradients travel while backward runs, where that is possible.
+bool job_hides_gradients(const TrainingSpec *training, const Resolved *resolved);
 
 unsigned job_has(const TrainingSpec *training, const Resolved *resolved); // bits
 // Of the settings that were made and need something.

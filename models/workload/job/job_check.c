@@ -165,6 +165,8 @@ static const char *const lacks[NEED_COUNT] = {
     [NEED_REPLICAS] = "there is one replica",
     [NEED_ACCUMULATION] = "a step has one micro-batch",
     [NEED_OVERLAP] = "gradients are reduced after backward",
+    [NEED_DIRECT_COPIES] = "its GPUs copy through host memory, and backward waits meanwhile",
+    [NEED_OWN_REDUCTION] = "the strategy reduces gradients after backward",
     [NEED_ZERO] = "zero is 0",
     [NEED_ZERO_1] = "zero is not 1",
     [NEED_ZERO_3] = "zero is not 3",
@@ -179,6 +181,10 @@ static const char *const lacks[NEED_COUNT] = {
     [NEED_DATA] = "how large a sample is was not said, so nothing is read",
     [NEED_DECODING] = "how fast a worker decodes was not said",
 };
+
+bool job_hides_gradients(const TrainingSpec *training, const Resolved *r) {
+    return training->overlap_grad_reduce && !r->staged && !strategy_reduces_late(training->strategy);
+}
 
 unsigned job_has(const TrainingSpec *training, const Resolved *r) {
     const Model *model = training->model;
@@ -195,7 +201,9 @@ unsigned job_has(const TrainingSpec *training, const Resolved *r) {
         [NEED_EXPERT_PARALLEL] = r->ep > 1,
         [NEED_REPLICAS] = r->data_ranks > 1,
         [NEED_ACCUMULATION] = r->micro_batches > 1,
-        [NEED_OVERLAP] = training->overlap_grad_reduce,
+        [NEED_OVERLAP] = job_hides_gradients(training, r),
+        [NEED_DIRECT_COPIES] = !r->staged || r->data_ranks == 1,
+        [NEED_OWN_REDUCTION] = !strategy_reduces_late(training->strategy),
         [NEED_ZERO] = zero > 0,
         [NEED_ZERO_1] = zero == 1,
         [NEED_ZERO_3] = zero == 3,

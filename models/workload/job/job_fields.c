@@ -213,7 +213,7 @@ static const Field parallel_fields[] = {
 
 static const Field overlap_fields[] = {
     {"grad_reduce", SWITCH, .fallback = "true", .example = "true", .flag = "overlap-grad-reduce", BOOL(overlap_grad_reduce),
-     NEEDS(REPLICAS), .help = "gradients are reduced while backward runs"},
+     .needs = 1u << NEED_REPLICAS | NEEDS_OF_USUAL, .help = "gradients are reduced while backward runs"},
     {"param_gather", SWITCH, .fallback = "false", .example = "true", .flag = "overlap-param-gather", BOOL(overlap_param_gather),
      NEEDS_2(REPLICAS, ZERO_1), .help = "with zero = 1: weights are gathered while the next forward runs"},
     {"tp", SWITCH, .fallback = "false", .example = "true", .flag = "tp-comm-overlap", BOOL(tp_overlap),

@@ -83,6 +83,7 @@ typedef struct Resolved {
     double global_batch;
     Pipeline pipeline;
     int reduce_ranks;       // that hold the same chunks: data_ranks, and with DualPipe those of another stage too
+    bool staged;            // GPUs of a node copy through host memory (of a cluster: false until one is known)
     const int *first_block; // [chunks + 1]: chunk c in the model's order holds first_block[c] … first_block[c+1]-1
 } Resolved;
 

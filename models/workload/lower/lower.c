@@ -1,7 +1,6 @@
 // Lowers a job on a cluster to a System: one actor per GPU, shared programs, channels with a plan for every
 // collective their members will call.
 #include "models/workload/lower/lower.h"
-#include "models/workload/job/job.h"
 
 #include <math.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 #include "models/hardware/kernel.h"
 #include "models/hardware/library_kernels.h"
 #include "models/hardware/power.h"
+#include "models/workload/job/job.h"
 #include "models/workload/lower/lower_internal.h"
 
 // ---- Data that a rank reads each step.
@@ -403,15 +403,13 @@ static bool copies_through_host(const Cluster *cluster) {
     return false;
 }
 
-static void set_buckets(TrainingSpec *training, const Cluster *cluster) {
+static void set_buckets(TrainingSpec *training, const Resolved *resolved) {
     if (training->strategy == STRATEGY_HOROVOD) {
         double cycle = training->horovod_cycle_seconds, fusion = training->horovod_fusion_bytes;
         training->reduce_cycle_seconds = cycle > 0 ? cycle : HOROVOD_CYCLE_SECONDS;
         training->bucket_bytes = fusion > 0 ? fusion : HOROVOD_FUSION_BYTES;
     }
-    if (training->strategy == STRATEGY_MIRRORED || training->strategy == STRATEGY_MULTI_WORKER ||
-        copies_through_host(cluster))
-        training->overlap_grad_reduce = false;
+    training->overlap_grad_reduce = job_hides_gradients(training, resolved);
 }
 
 // Bytes that each chunk passes on. The last blocks of most chunks are equal.
@@ -458,7 +456,8 @@ bool start_lowering(Lowering *l, Problems *problems) {
     resolved_training->global_batch = l->r.global_batch;
     resolved_training->grad_accumulation = l->r.micro_batches;
     resolved_training->schedule = l->r.schedule;
-    set_buckets(resolved_training, cluster);
+    l->r.staged = copies_through_host(cluster);
+    set_buckets(resolved_training, &l->r);
     l->training = resolved_training;
     l->slowest = slowest_type(l);
     l->shapes = ARENA_ARRAY(arena, StageShapes, l->r.pp);

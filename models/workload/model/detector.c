@@ -220,6 +220,9 @@ void build_retinanet(ImageBuilder *builder, int variant, int classes) {
 #define PROPOSAL_BOXES_ON_ONE 15
 #define REGIONS 512
 #define MASK_REGIONS 128 // a quarter of them
+// Regions that hold a person whose joints are told: COCO has 2.65 of these on an image of its 56,599 for joints
+// (149,813 in train2017), and 7.3 objects on one for boxes and masks (860,001 on 117,266).
+#define JOINT_REGIONS 46
 #define BOX_SIDE 7
 #define MASK_SIDE 14
 #define BOX_WIDTH 1024
@@ -301,7 +304,7 @@ static void add_masks(ImageBuilder *builder, int net, int channels, int classes)
 }
 
 static void add_joints(ImageBuilder *builder, int channels) {
-    align_regions(builder, MASK_REGIONS, MASK_SIDE, channels);
+    align_regions(builder, JOINT_REGIONS, MASK_SIDE, channels);
     for (int i = 0; i < JOINT_DEPTH; i++) head_conv(builder, "joint", JOINT_WIDTH, 3, true, false);
     image_conv_up(builder, "up", JOINTS, 4, 2);
     builder->size *= 2;
