@@ -427,7 +427,8 @@ TEST(trace_says_what_is_wrong_with_a_command_line) {
             "trace --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --size-limit 1kB -o /dev/null.json")
             ->code,
         4);
-    EXPECT_CONTAINS(run_command(command_trace, "trace")->err, "lockstep trace FILE.lua, or lockstep trace --model NAME");
+    EXPECT_CONTAINS(run_command(command_trace, "trace")->err,
+                    "lockstep trace FILE.lua, or lockstep trace --model NAME");
     EXPECT_CONTAINS(
         run_command(command_trace, "trace --model gpt2-124m --node dgx-h100 --gpus 8 --size-limit 1MB")->err,
         "--size-limit limits the timeline");
