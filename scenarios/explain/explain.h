@@ -10,7 +10,7 @@
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/data/answer.h"
 
-// What an operator of a layer takes at most and at least, as the kernel models have it: forward, one micro-batch.
+// What an operator of a layer takes, as the step has it, and its distance from the rates: forward, one micro-batch.
 typedef struct RooflineRow {
     const char *name, *kind;
     double times;                 // on the GPU that is looked at, per micro-batch

@@ -23,8 +23,9 @@ static const Fp8Casts fp8_casts[FP8_RECIPE_COUNT] = {
     [FP8_MX] = {4 + 2.0 / 32, 6 + 2.0 / 32, {3 + 1.0 / 32, 3 + 1.0 / 32}},
 };
 
-static Precision precision_of(const Work *work, const Operator *one) {
-    return one->in_16_bits ? work->safe_precision : work->precision;
+Precision precision_of(const Work *work, const Operator *one) {
+    bool eight = one->kind == OPERATOR_GEMM && one->region != REGION_ROUTES && !one->in_16_bits;
+    return eight ? work->precision : work->safe_precision;
 }
 
 static void add_casts(const Work *work, Pass *pass, const Operator *one, double elements, int direction) {
