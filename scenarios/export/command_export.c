@@ -13,10 +13,24 @@ static const char *lost_text(Arena *arena, const ExportWords *lost) {
     return text;
 }
 
+static const char *memory_text(Arena *arena, const RecordPoint *point) {
+    return arena_printf(arena, "needs %.1f of %.1f GiB", point->memory_peak_bytes / (1 << 30),
+                        point->memory_capacity_bytes / (1 << 30));
+}
+
+static bool lacks_memory(const RecordPoint *point) { return point->memory_peak_bytes > point->memory_capacity_bytes; }
+
 static void report_lost(Arena *arena, Answer *answer, const ExportFile *file) {
     char step[32];
+    if (lacks_memory(&file->point))
+        answer_caution(answer, "%s %s: it will not run", file->name, memory_text(arena, &file->point));
+    if (file->beside.count)
+        answer_caution(answer, "%s has no word for %s, of the machines and the data: type it beside the file",
+                       file->name, lost_text(arena, &file->beside));
     if (file->again.ran) quantity_format(file->again.step_p50_s, QUANTITY_TIME, step, sizeof step);
     const char *as_it_stands = file->again.ran ? arena_printf(arena, "; as it stands a step takes %s", step) : "";
+    if (file->again.ran && lacks_memory(&file->again))
+        as_it_stands = arena_printf(arena, "; as it stands it %s and does not run", memory_text(arena, &file->again));
     if (file->lost.count)
         answer_caution(answer, "%s does not say %s: set it by hand%s", file->name, lost_text(arena, &file->lost),
                        as_it_stands);
