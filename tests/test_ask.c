@@ -89,6 +89,7 @@ TEST(what_a_question_may_not_say_is_refused_with_a_sentence) {
         {"{\"ask\": \"run\", \"gpus\": []}", 2, "\"gpus\" is to be a list"},
         {"{\"ask\": \"run\", \"unfolded\": 1}", 2, "\"unfolded\" is to be true or false"},
         {"{\"ask\": \"run\", \"a=b\": 1}", 2, "is no option"},
+        {"{\"ask\": \"run\", \"seed\": 9007199254740993}", 2, "\"seed\" is to be a text above 2^53"},
         {"{\"ask\": \"hw\", \"words\": [\"list\"], \"profile\": \"x\"}", 2, "hw takes \"words\" alone"},
     };
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {

@@ -87,6 +87,24 @@ TEST(what_warms_up_is_left_out_and_what_stalls_is_counted) {
     arena_close(arena);
 }
 
+// What a line says of its FLOP/s counts where its time does: neither while it warms up nor without a time.
+TEST(a_logs_rates_are_those_of_the_lines_whose_times_count) {
+    static const char *const ms[] = {"9000", "1000", "1000", "nan", "1000", "1000", "nan"};
+    static const double rates[] = {10, 90, 92, 20, 94, 96, 30};
+    Arena *arena = arena_open();
+    const char *text = "";
+    for (int i = 0; i < 7; i++)
+        text = arena_printf(arena,
+                            "%s iteration %d/ 7 | elapsed time per iteration (ms): %s | throughput per GPU "
+                            "(TFLOP/s/GPU): %g |\n",
+                            text, i + 1, ms[i], rates[i]);
+    const TrainerLog *log = log_of(arena, text);
+    EXPECT_INT(log->lines, 5);
+    EXPECT_INT(log->left_out, 1);
+    EXPECT_NEAR(log->tflops, 93, 1e-12);
+    arena_close(arena);
+}
+
 TEST(the_arguments_that_a_log_lists_are_its_settings) {
     Arena *arena = arena_open();
     const TrainerLog *log = log_of(arena, "------------------------ arguments ------------------------\n"

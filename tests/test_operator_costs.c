@@ -143,3 +143,64 @@ TEST(operators_of_a_block_take_what_the_block_takes) {
         arena_close(c.arena);
     }
 }
+
+static double seconds_of(const OperatorTimes *times, const char *name) {
+    double seconds = 0;
+    for (int i = 0; i < times->count; i++)
+        for (int c = CAUSE_GEMM; c <= CAUSE_MEMORY && strcmp(times->items[i].name, name) == 0; c++)
+            seconds += times->items[i].seconds[WAY_FORWARD][c];
+    return seconds;
+}
+
+static double flops_of(const OperatorWork *work, int count, const char *name) {
+    double flops = 0;
+    for (int i = 0; i < count; i++)
+        if (strcmp(work[i].name, name) == 0) flops += work[i].times * work[i].flops;
+    return flops;
+}
+
+// The roofline's seconds are those that the step has, operator by operator, in 8 bits and with drawn or skewed experts
+// too; no operator runs faster than its GPU's rates.
+TEST(the_roofline_of_a_block_takes_what_its_forward_takes) {
+    static const char *const models[] = {"gpt3-2.7b", "llama-3-8b", "mixtral-8x7b", "deepseek-v3", "llama-2-7b"};
+    int experts_seen = 0;
+    FOR_SEEDS (seed, 1, 60) {
+        RandomStream random = random_stream(seed, "roofline", 0);
+        Case c;
+        case_open(&c, 8, models[random_below(&random, 5)]);
+        TrainingSpec *job = &c.training;
+        const Gpu *gpu = catalogue_gpu(c.catalogue, "H100-SXM5-80GB");
+        if (random_below(&random, 2)) job->precision = FP8;
+        job->cuda_graphs = true; // else kernels that have waited for the CPU are counted as shorter
+        job->layout.tp = 1 << random_below(&random, 2);
+        bool routes = job->model->experts.count > 0;
+        if (routes) job->layout.ep = 1 << random_below(&random, 4), experts_seen++;
+        if (routes && random_below(&random, 2)) job->expert_skew = 0.5;
+        int block = random_below(&random, 4) ? job->model->block_count - 2 : job->model->block_count - 1, count;
+        OperatorTimes times = {0};
+        block_operator_times(c.arena, block, job, 1, gpu, &times);
+        const OperatorWork *work = block_operator_work(c.arena, block, job, 1, gpu, &count);
+        for (int i = 0; i < count; i++) {
+            double seconds = 0;
+            for (int k = 0; k < count; k++) seconds += strcmp(work[k].name, work[i].name) == 0 ? work[k].seconds : 0;
+            EXPECT_NEAR(seconds, seconds_of(&times, work[i].name), 1e-9);
+            EXPECT(work[i].times * work[i].flops <= 1.001 * work[i].seconds * gpu_peak(gpu, work[i].precision));
+        }
+        arena_close(c.arena);
+    }
+    EXPECT(experts_seen > 10);
+}
+
+// Fewer experts, and the tokens of as many more ranks.
+TEST(expert_parallelism_leaves_a_gpu_as_many_products_of_experts) {
+    Case c;
+    case_open(&c, 8, "mixtral-8x7b");
+    const Gpu *gpu = c.cluster->gpu_of[0];
+    int count;
+    const OperatorWork *alone = block_operator_work(c.arena, 1, &c.training, 1, gpu, &count);
+    c.training.layout.ep = 8;
+    const OperatorWork *apart = block_operator_work(c.arena, 1, &c.training, 1, gpu, &count);
+    EXPECT(flops_of(alone, count, "experts_up") > 0);
+    EXPECT_NEAR(flops_of(apart, count, "experts_up"), flops_of(alone, count, "experts_up"), 1e-9);
+    arena_close(c.arena);
+}

@@ -164,3 +164,22 @@ TEST(a_stated_software_is_offered_only_layouts_that_it_can_start) {
         arena_close(arena);
     }
 }
+
+// 94 layers: by what Megatron's own options divide them, not by what the simulator can.
+TEST(stages_that_the_stated_software_leaves_unequal_are_not_offered) {
+    for (int stated = 0; stated < 2; stated++) {
+        Arena *arena = arena_open();
+        PlanRequest request = request_for(arena, "qwen3-235b-a22b", "dgx-h200");
+        SoftwareQuery query = {.text = "megatron", .gpu_year = 2024, .model = request.training.model};
+        if (stated) request.training.software = find_software(arena, &query, (Where){0}, problems_create(arena));
+        PlanSpace space = plan_space(arena, &request, 256, 64);
+        int uneven = 0, staged = 0;
+        for (int i = 0; i < space.count; i++) {
+            const Layout *layout = &space.items[i].layout;
+            staged += layout->pp > 1;
+            uneven += layout->pp > 1 && 94 % (layout->pp * layout->vpp) != 0;
+        }
+        EXPECT(staged > 0 && (uneven == 0) == stated);
+        arena_close(arena);
+    }
+}

@@ -150,3 +150,23 @@ TEST(what_untuned_code_loses_is_fitted_to_the_median_and_the_tail) {
     EXPECT_INT(own_code_fit(arena, &made->answer, 100, made->wanted).families, 0); // tuned code tells nothing of it
     arena_close(arena);
 }
+
+static double number_in(const char *json, const char *object, const char *key) {
+    const char *at = strstr(json, object);
+    at = at ? strstr(at, key) : NULL;
+    at = at ? strchr(at + strlen(key), ':') : NULL;
+    return at ? strtod(at + 1, NULL) : NAN;
+}
+
+// Days of a run with failures are no fewer than its quickest steps take without any, and no fewer than its slowest.
+TEST(a_range_of_days_is_as_wide_as_the_range_of_the_step) {
+    static char out[1 << 20];
+    EXPECT_INT(
+        test_shell("$LOCKSTEP run scenarios/examples/weeks_with_failures.lua --json 2>/dev/null", out, sizeof out), 0);
+    double steps = number_in(out, "\"steps\"", "\"steps\""), day = 86400;
+    EXPECT(steps > 0);
+    EXPECT(number_in(out, "\"days_range\"", "\"p5\"") >
+           0.97 * steps * number_in(out, "\"step_time_s\"", "\"p5\"") / day);
+    EXPECT(number_in(out, "\"days_range\"", "\"p95\"") >
+           0.97 * steps * number_in(out, "\"step_time_s\"", "\"p95\"") / day);
+}

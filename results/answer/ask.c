@@ -36,6 +36,8 @@ typedef struct Asking {
 
 static void add(Asking *asking, const char *word) { LIST_PUSH(asking->arena, &asking->words, word); }
 
+#define MOST_EXACT 9007199254740991.0 // the next may stand for a neighbour
+
 static bool is_plain(const Json *value) {
     return value->kind == JSON_TEXT || value->kind == JSON_NUMBER || value->kind == JSON_BOOL;
 }
@@ -91,6 +93,10 @@ static void add_option(Asking *asking, const Json *value) {
     }
     const OptionSpec *row = row_called(asking, name);
     bool is_flag = row && row->kind == OPTION_FLAG;
+    if (row && row->kind == OPTION_SEED && value->kind == JSON_NUMBER && value->number > MOST_EXACT) {
+        refuse(asking, value, "a text above 2^53, which a number of JSON need not keep");
+        return;
+    }
     if (is_flag && value->kind != JSON_BOOL)
         refuse(asking, value, "true or false");
     else if (is_flag && value->boolean)

@@ -471,8 +471,8 @@ static void add_log(Arena *arena, Answer *answer, const Check *check) {
     else if (log->lines < 3)
         left = "; too few to leave out what warms up";
     double per = check->measured->seconds / log->seconds;
-    answer_say(answer, "Log", "%s, %d line%s with a time%s; the others are %s to %s", log->software, log->lines,
-               log->lines == 1 ? "" : "s", left, quantity_text(arena, per * log->fast, QUANTITY_TIME),
+    answer_say(answer, "Log", "%s, %d line%s with a time%s; nine in ten of the others take %s to %s", log->software,
+               log->lines, log->lines == 1 ? "" : "s", left, quantity_text(arena, per * log->fast, QUANTITY_TIME),
                quantity_text(arena, per * log->slow, QUANTITY_TIME));
 }
 

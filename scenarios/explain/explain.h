@@ -14,7 +14,7 @@
 #include "sim/data/answer.h"
 #include "sim/data/question.h"
 
-// What an operator of a layer takes at most and at least, as the kernel models have it: forward, one micro-batch.
+// What an operator of a layer takes, as the step has it, and its distance from the rates: forward, one micro-batch.
 typedef struct RooflineRow {
     const char *name, *kind;
     double times;                 // on the GPU that is looked at, per micro-batch

@@ -1,31 +1,17 @@
 // The roofline of a step's operators (Williams, Waterman and Patterson, 2009): arithmetic intensity of each, and its
-// distance from the GPU's rates by the kernel models; and the charts of it and of links. Forward of one micro-batch on
-// one GPU, each operator as a kernel by itself; software overheads between them are in the step, not here.
+// distance from the GPU's rates; and the charts of it and of links. Forward of one micro-batch on one GPU, in the
+// seconds that the step has for each; launches and waiting between them are in the step, not here.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "models/hardware/kernel.h"
-#include "models/workload/model/model.h"
-#include "models/workload/model/operators.h"
 #include "scenarios/explain/explain.h"
 #include "sim/base/list.h"
 #include "sim/base/text.h"
 
 typedef LIST_OF(RooflineRow) RooflineList;
-
-static double kernel_seconds(const Gpu *gpu, Precision precision, const Operator *one, double bytes) {
-    if (one->flops <= 0) return cold_memory_seconds(gpu, bytes);
-    if (one->kind != OPERATOR_GEMM || one->k < 1 || one->m < 1 || one->n < 1)
-        return roofline_seconds(gpu, precision, one->flops, bytes);
-    Gemm gemm = {.precision = precision,
-                 .batch = (int64_t)fmax(1, round(one->batch)),
-                 .m = (int64_t)round(one->m),
-                 .n = (int64_t)round(one->n),
-                 .k = (int64_t)round(one->k)};
-    return gemm_seconds(gpu, &gemm);
-}
 
 // Operators of the same name and size in equal layers are one row.
 static void add_row(Arena *arena, RooflineList *list, const RooflineRow *row) {
@@ -39,43 +25,25 @@ static void add_row(Arena *arena, RooflineList *list, const RooflineRow *row) {
     LIST_PUSH(arena, list, *row);
 }
 
-static Portion portion_of(const Explanation *now, int block) {
-    const Resolved *r = &now->job.step.lowered->resolved;
-    const TrainingSpec *training = now->job.step.lowered->training;
-    Portion portion = portion_of_sample(training->model, block, training->seq_len);
-    bool counts = counts_tokens(training->model);
-    portion.samples = r->micro_batch;
-    portion.tokens *= r->micro_batch / (counts ? r->cp : 1);
-    portion.routed *= r->micro_batch / r->cp / (r->ep > 1 ? r->ep : 1);
-    portion.tp = r->tp;
-    portion.ep = r->ep > 1 ? r->ep : 1;
-    portion.etp = r->etp > 0 ? r->etp : r->tp;
-    portion.share = training->layout.sequence_parallel ? 1.0 / r->tp : 1;
-    return portion;
-}
-
 static void add_block(Arena *arena, const Explanation *now, int block, RooflineList *list) {
     const TrainingSpec *training = now->job.step.lowered->training;
     const Gpu *gpu = now->job.cluster->gpu_of[0];
-    Precision precision = training->precision;
-    double peak = gpu_peak(gpu, precision), element = precision_bytes(precision);
-    OperatorList *operators = ARENA_NEW(arena, OperatorList);
-    Portion portion = portion_of(now, block);
-    block_operators(training->model, block, &portion, operators);
-    for (int i = 0; i < operators->count; i++) {
-        const Operator *one = &operators->items[i];
-        double bytes = element * (one->read + one->written);
-        double seconds = kernel_seconds(gpu, precision, one, bytes);
+    int count;
+    const OperatorWork *work =
+        block_operator_work(arena, block, training, now->job.step.lowered->resolved.micro_batch, gpu, &count);
+    for (int i = 0; i < count; i++) {
+        const OperatorWork *one = &work[i];
+        double peak = gpu_peak(gpu, one->precision), each = one->seconds / one->times;
         RooflineRow row = {.name = one->name,
-                           .kind = operator_kind_names[one->kind],
+                           .kind = one->kind,
                            .times = one->times,
                            .flops = one->flops,
-                           .bytes = bytes,
-                           .seconds = seconds * one->times,
+                           .bytes = one->bytes,
+                           .seconds = one->seconds,
                            .ridge = peak / gpu->memory_bytes_per_second,
-                           .of_peak = seconds > 0 ? one->flops / seconds / peak : 0,
-                           .of_bandwidth = seconds > 0 ? bytes / seconds / gpu->memory_bytes_per_second : 0};
-        if (bytes > 0 || one->flops > 0) add_row(arena, list, &row);
+                           .of_peak = each > 0 ? one->flops / each / peak : 0,
+                           .of_bandwidth = each > 0 ? one->bytes / each / gpu->memory_bytes_per_second : 0};
+        if (one->bytes > 0 || one->flops > 0) add_row(arena, list, &row);
     }
 }
 

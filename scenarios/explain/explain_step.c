@@ -612,7 +612,8 @@ static void add_roofline(Answer *answer, Arena *arena, const Explanation *now) {
     bool *shown = most_time(arena, now);
     double all = 0;
     for (int i = 0; i < now->roofline_count; i++) all += now->roofline[i].seconds;
-    answer_table(answer, "roofline", "Roofline: forward of one micro-batch through all layers, a GPU's share of each",
+    answer_table(answer, "roofline",
+                 "Roofline: forward of one micro-batch through all layers, what a GPU computes of each",
                  COLUMNS(columns));
     for (int i = 0; i < now->roofline_count; i++) {
         const RooflineRow *row = &now->roofline[i];

@@ -176,6 +176,11 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
 
 // Megatron-LM and NeMo take a model's shape in numbers.
 static void hint_of_others(const Export *e, Problems *problems) {
+    int layers = layers_to_spread(e->training->model);
+    if (e->resolved.pp > 1 && layers % e->resolved.pp) {
+        problem_hint(problems, "another layout: stages that divide %d layers are said in more software", layers);
+        return;
+    }
     problem_hint(problems, "another software can: --export %s",
                  strcmp(e->target->name, "megatron") == 0 ? "nemo" : "megatron");
 }
@@ -188,6 +193,20 @@ static double checkpoint_every(Arena *arena, const StudySpec *study, const Study
     if (!spec.faults) spec.faults = &usual;
     cluster.spec = &spec;
     return job_life_spec(arena, study->catalogue, &cluster, place->training).checkpoint.every_s;
+}
+
+// What a pipeline of that software refuses, as a plan for it does not offer it (plan_space.c).
+static bool divides_layers(const Export *e, Problems *problems) {
+    const Resolved *r = &e->resolved;
+    int layers = layers_to_spread(e->training->model), fewer = r->pp - 1;
+    int vpp = r->schedule == SCHEDULE_INTERLEAVED ? r->vpp : 1;
+    if (e->training->layout.stage_layers || software_divides(e->training->software, layers, r->pp, vpp)) return true;
+    while (fewer > 1 && layers % fewer) fewer--;
+    problem_add(problems, e->training->where, "%d layers do not divide by %d stages%s: %s refuses to start", layers,
+                r->pp, vpp > 1 ? arena_printf(e->arena, " of %d parts", vpp) : "", e->target->title);
+    const char *vary = layers % r->pp == 0 ? "--vpp 1" : arena_printf(e->arena, "--pp %d", fewer);
+    problem_hint(problems, "%s divides them", vary);
+    return false;
 }
 
 // A launcher starts as many ranks on each machine.
@@ -229,6 +248,7 @@ static bool prepare(Export *e, const StudySpec *study, const ExportTarget *targe
         return problem_add(problems, study->where, "%s is no transformer: no software here is told its shape",
                            e->training->model->name);
     if (!resolve_layout(e->arena, e->training, e->gpus, &e->resolved, problems)) return false;
+    if (!divides_layers(e, problems)) return false;
     e->point = simulate_training(e->arena, cluster, e->training, &other, problems);
     if (!e->point.ran && problems_added(problems) == before)
         problem_add(problems, study->where, "the job does not run: %s", e->point.why_not);
@@ -279,6 +299,20 @@ static bool is_size(const char *key) {
     return false;
 }
 
+// Degrees of parallelism that the file does not have: it would be another job altogether.
+static bool says_degrees(const Export *e, const ExportWords *lost, Problems *problems) {
+    static const char *const degrees[] = {"tp", "pp", "cp", "ep", "kv_lora_rank"};
+    const char *list = "";
+    for (int i = 0; i < lost->count; i++)
+        if (name_is_among(degrees, 5, lost->items[i].key))
+            list =
+                arena_printf(e->arena, "%s%s%s=%s", list, *list ? ", " : "", lost->items[i].key, lost->items[i].value);
+    if (!*list) return true;
+    problem_add(problems, e->training->where, "%s has no word for %s: it cannot run this job", e->target->title, list);
+    hint_of_others(e, problems);
+    return false;
+}
+
 // NULL: the file is not read at all; then *why.
 static const Import *read_again(Export *e, const char *name, const char *text, const char **why) {
     Problems *aside = problems_create(e->arena);
@@ -313,6 +347,7 @@ static ExportWords find_lost(Export *e, const Import *import) {
         bool there = is_size(word.key) ? is_in_model(e->arena, model, word.key, word.value)
                                        : again && strcmp(again, wanted) == 0;
         if (!there && again && strtod(again, NULL) > 0) there = strtod(again, NULL) == strtod(wanted, NULL);
+        word.value = wanted;
         if (!there && (again || !is_of_course(&word))) LIST_PUSH(e->arena, &lost, word);
     }
     return lost;
@@ -345,7 +380,13 @@ static RecordPoint point_of(Export *e, const StudySpec *study, const JobSaid *sa
     TrainingSpec *training = ARENA_NEW(e->arena, TrainingSpec);
     *training = job_make(e->arena, said, gpus, aside);
     if (problem_count(aside)) return (RecordPoint){0};
-    return simulate_training(e->arena, e->cluster, training, study, aside);
+    StudySpec any = *study;
+    any.assume_fits = true; // else nothing could be compared with it
+    return simulate_training(e->arena, e->cluster, training, &any, aside);
+}
+
+static bool is_same(const RecordPoint *a, const RecordPoint *b) {
+    return a->digest == b->digest && a->memory_peak_bytes == b->memory_peak_bytes;
 }
 
 // What it is where nobody says it: a literal of Lua.
@@ -359,7 +400,7 @@ static void find_silent(Export *e, const StudySpec *study, const Import *import,
     if (!e->said) return;
     JobSaid said = said_again(e, import);
     RecordPoint again = point_of(e, study, &said);
-    if (again.ran && again.digest == e->point.digest) return;
+    if (again.ran && is_same(&again, &e->point)) return;
     file->again = again;
     for (int o = 0; o < JOB_OBJECT_COUNT; o++)
         for (int f = 0; f < job_objects[o].field_count; f++) {
@@ -373,10 +414,30 @@ static void find_silent(Export *e, const StudySpec *study, const Import *import,
             for (int i = 0; i < file->lost.count; i++) told = told || strcmp(file->lost.items[i].key, field->flag) == 0;
             if (told) continue;
             JobSaid with = job_said_with(e->arena, &said, (JobObject)o, field, before ? before : &nothing);
-            RecordPoint then = point_of(e, study, &with);
-            if (then.ran && then.digest != again.digest)
+            RecordPoint then = point_of(e, study, &with), than = again;
+            if (!then.ran) { // it needs another that is lost too
+                JobSaid without = job_said_with(e->arena, e->said, (JobObject)o, field, now ? now : &nothing);
+                then = point_of(e, study, &without), than = e->point;
+            }
+            if (then.ran && !is_same(&then, &than))
                 LIST_PUSH(e->arena, &file->lost, ((ExportWord){field->flag, value}));
         }
+}
+
+// Of the machines and the data: what was said of them and changes the step, for the reader to say again.
+static ExportWords find_beside(Export *e, const StudySpec *study) {
+    ExportWords beside = {0};
+    for (int o = 0; e->said && o < JOB_OBJECT_COUNT; o++)
+        for (int f = 0; f < job_objects[o].field_count; f++) {
+            const Field *field = &job_objects[o].fields[f];
+            const Value *said = job_value(e->said, (JobObject)o, field->name), nothing = {.number = NAN};
+            if (!said || !said->written || !field->flag || !is_of_simulation((JobObject)o, field)) continue;
+            JobSaid without = job_said_with(e->arena, e->said, (JobObject)o, field, &nothing);
+            RecordPoint then = point_of(e, study, &without), now = point_of(e, study, e->said);
+            if (then.ran && then.step_p50_s != now.step_p50_s)
+                LIST_PUSH(e->arena, &beside, ((ExportWord){field->flag, value_text(e->arena, field, said)}));
+        }
+    return beside;
 }
 
 // ---- Files.
@@ -401,7 +462,9 @@ static bool add_file(Arena *arena, const StudySpec *study, const ExportTarget *t
                        .software = target->title,
                        .stack = target->stack,
                        .point = e->point,
-                       .lost = find_lost(e, import)};
+                       .lost = find_lost(e, import),
+                       .beside = find_beside(e, study)};
+    if (!says_degrees(e, &file.lost, problems)) return false;
     find_silent(e, study, import, &file);
     LIST_PUSH(arena, files, file);
     return true;
@@ -533,10 +596,24 @@ static const char *lost_text(Arena *arena, const ExportWords *lost) {
     return text;
 }
 
+static const char *memory_text(Arena *arena, const RecordPoint *point) {
+    return arena_printf(arena, "needs %.1f of %.1f GiB", point->memory_peak_bytes / (1 << 30),
+                        point->memory_capacity_bytes / (1 << 30));
+}
+
+static bool lacks_memory(const RecordPoint *point) { return point->memory_peak_bytes > point->memory_capacity_bytes; }
+
 static void report_lost(Arena *arena, Answer *answer, const ExportFile *file) {
     char step[32];
+    if (lacks_memory(&file->point))
+        answer_caution(answer, "%s %s: it will not run", file->name, memory_text(arena, &file->point));
+    if (file->beside.count)
+        answer_caution(answer, "%s has no word for %s, of the machines and the data: type it beside the file",
+                       file->name, lost_text(arena, &file->beside));
     if (file->again.ran) quantity_format(file->again.step_p50_s, QUANTITY_TIME, step, sizeof step);
     const char *as_it_stands = file->again.ran ? arena_printf(arena, "; as it stands a step takes %s", step) : "";
+    if (file->again.ran && lacks_memory(&file->again))
+        as_it_stands = arena_printf(arena, "; as it stands it %s and does not run", memory_text(arena, &file->again));
     if (file->lost.count)
         answer_caution(answer, "%s does not say %s: set it by hand%s", file->name, lost_text(arena, &file->lost),
                        as_it_stands);

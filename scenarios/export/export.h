@@ -22,7 +22,8 @@ typedef struct ExportFile {
     const char *stack;       // as --software has it
     RecordPoint point;       // the job in that software
     ExportWords lost;        // not expressible in it
-    RecordPoint again;       // the job as read in again, if it differs; else ran is false
+    ExportWords beside;      // of machines and data, which no file says and which change the step
+    RecordPoint again;       // the job as read in again, memory or not, if it differs; else ran is false
 } ExportFile;
 
 typedef LIST_OF(ExportFile) ExportFiles;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "models/workload/job/training.h"
+#include "models/workload/model/operators.h"
 #include "scenarios/lua/lua_script.h"
 #include "sim/base/list.h"
 

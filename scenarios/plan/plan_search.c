@@ -121,6 +121,12 @@ static bool starts(const Enumeration *e, const char *field, int value) {
     return software_starts(e->request->training.software, field, value);
 }
 
+// By the software that is stated, of stages that nobody fills by hand.
+static bool divides(const Enumeration *e, int pp, int vpp) {
+    const TrainingSpec *training = &e->request->training;
+    return training->layout.stage_layers || software_divides(training->software, layers_to_spread(e->model), pp, vpp);
+}
+
 static bool tp_possible(const Enumeration *e, int tp) {
     const Model *model = e->model;
     if (!fixed_or(e->request->training.layout.tp, tp, tp <= MOST_TP && starts(e, "tp", tp))) return false;
@@ -148,7 +154,8 @@ static bool vpp_possible(const Enumeration *e, int pp, int vpp, double micro_bat
     int layers = layers_to_spread(e->model);
     if (vpp == 1) return fixed_or(e->request->training.layout.vpp, vpp, true);
     if (pp == 1 || pp * vpp > layers || fmod(micro_batches, pp) != 0) return false;
-    return fixed_or(e->request->training.layout.vpp, vpp, (layers + pp - 1) / pp % vpp == 0 && starts(e, "vpp", vpp));
+    return fixed_or(e->request->training.layout.vpp, vpp,
+                    (layers + pp - 1) / pp % vpp == 0 && starts(e, "vpp", vpp) && divides(e, pp, vpp));
 }
 
 // A schedule that the user names is the one; interleaving comes with vpp.
@@ -264,7 +271,8 @@ PlanSpace plan_space(Arena *arena, const PlanRequest *request, double global_bat
             for (int p = 0; p < divisors->count; p++) {
                 int pp = divisors->items[p];
                 if (gpus / tp / cp % pp || pp > layers_to_spread(e.model)) continue;
-                if (fixed_or(request->training.layout.pp, pp, starts(&e, "pp", pp))) add_groups(&e, tp, cp, pp);
+                if (fixed_or(request->training.layout.pp, pp, starts(&e, "pp", pp) && divides(&e, pp, 1)))
+                    add_groups(&e, tp, cp, pp);
             }
         }
     }

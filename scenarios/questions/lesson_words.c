@@ -55,7 +55,8 @@ const LessonWord lesson_words[] = {
     {"leaf", "The switch to which some nodes are cabled; leaves are joined by further switches."},
     {"logits", "The model's figure for each word of its vocabulary at each place, from which the loss is computed."},
     {"LoRA", "Small matrices are trained beside weights that stay as they are."},
-    {"MFU", "The share of the GPUs' peak that the model's own arithmetic uses."},
+    {"MFU", "The share of the GPUs' peak that the model's own arithmetic uses, with attention counted as if nothing "
+            "were masked."},
     {"micro-batch", "The samples that a GPU takes through the model at a time; several of them make a step."},
     {"mixed precision", "Weights and activations in 16 bits, and a copy of the weights in 32 for the optimizer."},
     {"MPI", "A library of messages between processes, older than GPUs."},

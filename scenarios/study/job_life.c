@@ -65,12 +65,17 @@ LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *
     return spec;
 }
 
+// A run's steps relative to the median: as far to each side as the step's own range.
+static double step_factor(const RecordPoint *point, RandomStream *stream) {
+    double z = random_normal(stream), end = z < 0 ? point->step_p5_s : point->step_p95_s;
+    return exp(fabs(z) / Z95 * log(end / point->step_p50_s));
+}
+
 static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, RecordPoint *point) {
-    double sigma = log(point->step_p95_s / point->step_p5_s) / (2 * Z95);
     double *days = ARENA_ARRAY(arena, double, study->runs);
     for (int i = 0; i < study->runs; i++) {
         RandomStream stream = random_stream(seed, "step time", (uint64_t)i);
-        days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
+        days[i] = study->run_days[i] * step_factor(point, &stream);
     }
     Summary summary = summarise(arena, days, study->runs);
     double longer = study->days.p50 / point->days, more_days = study->days.p50 - point->days;

@@ -127,7 +127,8 @@ typedef LIST_OF(double) Samples;
 typedef struct LogReading {
     Arena *arena;
     TrainerLog *log;
-    Samples times[TIME_WORDS], totals[TIME_WORDS], flops;
+    Samples times[TIME_WORDS], totals[TIME_WORDS];
+    Samples flops, flops_alone;                // of lines with a time, and without
     double memory[MEMORY_WORDS], global_batch; // 0: no line of a step says it
     bool in_arguments;
 } LogReading;
@@ -159,7 +160,7 @@ static void read_argument(LogReading *reading, const char *line) {
     }
 }
 
-static void read_times(LogReading *reading, const char *line) {
+static bool read_times(LogReading *reading, const char *line) {
     for (int w = 0; w < TIME_WORDS; w++) {
         const TimeWords *words = &time_words[w];
         double total = 0, number;
@@ -173,13 +174,14 @@ static void read_times(LogReading *reading, const char *line) {
         if (!(number > 0) || reading->times[w].count >= MOST_LINES) continue;
         LIST_PUSH(reading->arena, &reading->times[w], number);
         LIST_PUSH(reading->arena, &reading->totals[w], total);
-        return;
+        return true;
     }
+    return false;
 }
 
 static void read_line(LogReading *reading, const char *line) {
     read_argument(reading, line);
-    read_times(reading, line);
+    bool timed = read_times(reading, line);
     for (int w = 0; w < MEMORY_WORDS; w++) {
         if (memory_words[w].beside && !strstr(line, memory_words[w].beside)) continue;
         double bytes = number_behind(line, memory_words[w].words) * memory_words[w].factor;
@@ -189,8 +191,9 @@ static void read_line(LogReading *reading, const char *line) {
     if (batch >= 1 && batch < 1e9) reading->global_batch = batch;
     for (size_t w = 0; w < sizeof flops_words / sizeof *flops_words; w++) {
         double rate = number_behind(line, flops_words[w]);
-        if (!(rate > 0) || reading->flops.count >= MOST_LINES) continue;
-        LIST_PUSH(reading->arena, &reading->flops, rate);
+        Samples *flops = timed ? &reading->flops : &reading->flops_alone;
+        if (!(rate > 0) || flops->count >= MOST_LINES) continue;
+        LIST_PUSH(reading->arena, flops, rate);
         break;
     }
 }
@@ -258,6 +261,13 @@ static void weigh(LogReading *reading, const Samples *times) {
     log->stall_share = more / all;
 }
 
+// Of the lines whose times count, where times stand beside them.
+static double flops_that_count(const LogReading *reading) {
+    const Samples *flops = reading->flops.count ? &reading->flops : &reading->flops_alone;
+    int left_out = flops->count == reading->log->lines ? reading->log->left_out : 0;
+    return flops->count ? median_of(reading->arena, flops->items + left_out, flops->count - left_out) : 0;
+}
+
 const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char *text, size_t bytes) {
     LogReading reading = {.arena = arena, .log = ARENA_NEW(arena, TrainerLog)};
     *reading.log = (TrainerLog){.path = path};
@@ -275,7 +285,7 @@ const TrainerLog *trainer_log_of_text(Arena *arena, const char *path, const char
     weigh(&reading, &reading.times[chosen]);
     if (reading.global_batch > 0)
         add_setting(&reading, "global_batch", arena_printf(arena, "%.0f", reading.global_batch));
-    if (reading.flops.count) reading.log->tflops = median_of(arena, reading.flops.items, reading.flops.count);
+    reading.log->tflops = flops_that_count(&reading);
     for (int w = 0; w < MEMORY_WORDS && !reading.log->memory_is; w++)
         if (reading.memory[w] > 0)
             reading.log->memory_bytes = reading.memory[w], reading.log->memory_is = memory_words[w].is;

@@ -73,6 +73,16 @@ typedef LIST_OF(OperatorTime) OperatorTimes;
 // Adds those of one more block. micro_batch in samples on one replica.
 void block_operator_times(Arena *arena, int block, const TrainingSpec *training, double micro_batch, const Gpu *gpu,
                           OperatorTimes *times);
+// Forward of a block's operators as one GPU does them: of those with experts the mean rank's part.
+typedef struct OperatorWork {
+    const char *name, *kind;
+    double times;        // equal calls
+    Precision precision; // of its arithmetic
+    double flops, bytes; // of one
+    double seconds;      // of all: GEMM, attention and memory of block_operator_times; 0: counted with another
+} OperatorWork;
+OperatorWork *block_operator_work(Arena *arena, int block, const TrainingSpec *training, double micro_batch,
+                                  const Gpu *gpu, int *count);
 // Of the arithmetic of 8-bit products, as a share of those with one scale for a tensor.
 double fp8_recipe_rate(const Gpu *gpu, Fp8Recipe recipe);
 // FLOPs of its products, forward, on one GPU.

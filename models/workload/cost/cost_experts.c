@@ -129,8 +129,9 @@ static bool is_of_experts(const Operator *one) {
 }
 
 // As it would be were tokens spread evenly.
-static Operator spread_evenly(const Operator *one, double share) {
+Operator operator_of_mean(const Work *work, const Operator *one) {
     Operator even = *one;
+    double share = is_of_experts(one) ? even_share(work) : 1;
     even.m *= share;
     even.read *= share;
     even.written *= share;
@@ -159,7 +160,7 @@ void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int dire
     memcpy(before_weights, pass_now(weights)->seconds, sizeof before_weights);
     cost(work, pass, one, direction);
     Work evenly = *work;
-    Operator of_mean = spread_evenly(one, share);
+    Operator of_mean = operator_of_mean(work, one);
     if (work->weight_pass) evenly.weight_pass = &even_weights;
     cost(&evenly, &even, &of_mean, direction);
     wait_for_fullest(pass_now(pass), before, pass_now(&even));

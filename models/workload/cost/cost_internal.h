@@ -95,6 +95,11 @@ typedef struct Work {
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 // Sets the block, since routing may differ from layer to layer.
 void work_on_block(Work *work, int block);
+RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
+// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
+double even_share(const Work *work);
+// One of its experts as the mean rank has it; any other operator as it is.
+Operator operator_of_mean(const Work *work, const Operator *one);
 // Costs an expert operator: the mean rank's time by cause, the rest of the time as waiting for the most loaded rank.
 typedef void OperatorCost(const Work *work, Pass *pass, const Operator *one, int direction);
 void cost_of_fullest(const Work *work, Pass *pass, const Operator *one, int direction, OperatorCost *cost);
@@ -177,6 +182,7 @@ void operators_backward(const Work *work, Pass *pass, int first, int end);
 // One of them without what passes between GPUs, and parts of that.
 void operator_cost(const Work *work, Pass *pass, const Operator *one, int direction);
 void norm_cost(const Work *work, Pass *pass, const Operator *norm, int direction);
+Precision precision_of(const Work *work, const Operator *one); // of its arithmetic
 void product_forward(const Work *work, Pass *pass, const Operator *one);
 void product_input_backward(const Work *work, Pass *pass, const Operator *one);
 void product_weight_backward(const Work *work, Pass *pass, const Operator *one);
@@ -193,6 +199,7 @@ void loss_cost(const Work *work, Pass *pass, const Operator *loss, int direction
 void flash_kernel(const Work *work, Pass *pass, double flops, double bytes, double head_dim, int direction);
 #define FLASH_KERNELS_SAVED 6 // softmax, mask, dropout and two batched products become one
 void attention_cost(const Work *work, Pass *pass, const Operator *core, int direction);
+double attention_flops_done(const Work *work, const Operator *core); // forward, without what is masked and left out
 
 // Experts in place of an MLP (cost_experts.c).
 void route_cost(const Work *work, Pass *pass, const Operator *router, int direction);

@@ -25,8 +25,9 @@ static const Fp8Casts fp8_casts[FP8_RECIPE_COUNT] = {
     [FP8_MX] = {4 + 2.0 / 32, 6 + 2.0 / 32, {3 + 1.0 / 32, 3 + 1.0 / 32}},
 };
 
-static Precision precision_of(const Work *work, const Operator *one) {
-    return one->in_16_bits ? work->safe_precision : work->precision;
+Precision precision_of(const Work *work, const Operator *one) {
+    bool eight = one->kind == OPERATOR_GEMM && one->region != REGION_ROUTES && !one->in_16_bits;
+    return eight ? work->precision : work->safe_precision;
 }
 
 static void add_casts(const Work *work, Pass *pass, const Operator *one, double elements, int direction) {
@@ -455,4 +456,50 @@ void block_operator_times(Arena *arena, int block, const TrainingSpec *training,
             times->items[i].blocks++; // repeats of a name in a block are one layer
             break;
         }
+}
+
+// ---- Work and time of each.
+
+static double forward_seconds(const OperatorTimes *times, const char *name) {
+    double seconds = 0;
+    for (int i = 0; i < times->count; i++)
+        for (int c = CAUSE_GEMM; c <= CAUSE_MEMORY && strcmp(times->items[i].name, name) == 0; c++)
+            seconds += times->items[i].seconds[WAY_FORWARD][c];
+    return seconds;
+}
+
+static OperatorWork work_of_one(const Work *work, const Operator *one) {
+    Operator mean = operator_of_mean(work, one);
+    Precision precision = precision_of(work, one);
+    double element = one->kind == OPERATOR_GEMM ? precision_bytes(precision) : work->element_bytes;
+    return (OperatorWork){.name = one->name ? one->name : NOBODY,
+                          .kind = operator_kind_names[one->kind],
+                          .times = one->times,
+                          .precision = precision,
+                          .flops = one->kind == OPERATOR_ATTENTION ? attention_flops_done(work, one) : mean.flops,
+                          .bytes = element * (mean.read + mean.written)};
+}
+
+// What its calls take at the GPU's full rates: by it those of one name share their time.
+static double least_seconds(const Gpu *gpu, const OperatorWork *one) {
+    return one->times * roofline_seconds(gpu, one->precision, one->flops, one->bytes);
+}
+
+OperatorWork *block_operator_work(Arena *arena, int block, const TrainingSpec *training, double micro_batch,
+                                  const Gpu *gpu, int *count) {
+    OperatorTimes times = {0};
+    block_operator_times(arena, block, training, micro_batch, gpu, &times);
+    BlockWalk *walk = ARENA_NEW(arena, BlockWalk);
+    block_walk(walk, training->model, block, training, micro_batch, gpu);
+    *count = walk->operators.count;
+    OperatorWork *list = ARENA_ARRAY(arena, OperatorWork, *count + 1);
+    for (int i = 0; i < *count; i++) list[i] = work_of_one(walk->seen, &walk->operators.items[i]);
+    for (int i = 0; i < *count; i++) {
+        double alike = 0;
+        for (int k = 0; k < *count; k++)
+            if (strcmp(list[k].name, list[i].name) == 0) alike += least_seconds(gpu, &list[k]);
+        double share = alike > 0 ? least_seconds(gpu, &list[i]) / alike : 0;
+        list[i].seconds = share * forward_seconds(&times, list[i].name);
+    }
+    return list;
 }

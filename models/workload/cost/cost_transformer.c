@@ -81,11 +81,22 @@ static double qkv_bytes(const Work *work, const Operator *core) {
     return work->element_bytes * core->m * qkv_width_per_gpu(work->model, work->tp);
 }
 
-static void flash_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
+// Scores of a query and a key that a flash kernel computes: causal attention's masked half is left out, and `more` keys
+// stand for what its tiles cost beside.
+static double flash_flops(const Work *work, const Operator *core, double more) {
     double query = query_width_per_gpu(work->model, work->tp), value = value_width_per_gpu(work);
     double square = work->model->causal && core->part != PART_CROSS ? 0.5 : 1;
     double keys = core->part == PART_CROSS ? core->n : core->n * attended_share(work->training);
-    double flops = 2 * core->m * (keys * square + more_keys(work)) * (query + value);
+    return 2 * core->m * (keys * square + more) * (query + value);
+}
+
+double attention_flops_done(const Work *work, const Operator *core) {
+    bool flash = work->training->attention != ATTENTION_PLAIN && work->model->kind == MODEL_TRANSFORMER;
+    return flash ? flash_flops(work, core, 0) : core->flops;
+}
+
+static void flash_attention(const Work *work, Pass *pass, const Operator *core, int direction) {
+    double flops = flash_flops(work, core, more_keys(work));
     double bytes = qkv_bytes(work, core) + work->element_bytes * core->written;
     flash_kernel(work, pass, flops, bytes, work->model->head_dim, direction);
 }

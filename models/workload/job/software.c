@@ -135,9 +135,9 @@ _Static_assert(RULES <= SOFTWARE_RULES_MOST, "a bit for each rule");
 static const SoftwareReach reaches[] = {
     {"megatron-deepspeed", 0, 0, 0, SPLITS_PRODUCTS | SPLITS_LAYERS | SPLITS_EXPERTS, ANY_ZERO,
      ORDER(1F1B), "tensor parallel, a pipeline that does not interleave, experts, ZeRO"},
-    {"megatron|nemo", 0, 0, 2023.8, SPLITS_ALL, ZERO(0) | ZERO(1),
+    {"megatron|nemo", 0, 0, 2023.8, SPLITS_ALL | SPLITS_EVENLY, ZERO(0) | ZERO(1),
      INTERLEAVED, "tensor parallel, an interleaved pipeline, context, experts, a distributed optimizer (ZeRO 1)"},
-    {"megatron|nemo", 0, 0, 0, SPLITS_ALL & ~SPLITS_SEQUENCES, ZERO(0) | ZERO(1),
+    {"megatron|nemo", 0, 0, 0, (SPLITS_ALL & ~SPLITS_SEQUENCES) | SPLITS_EVENLY, ZERO(0) | ZERO(1),
      INTERLEAVED, "tensor parallel, an interleaved pipeline, experts, a distributed optimizer (ZeRO 1)"},
     {"torchtitan|kempner", 0, 0, 0, SPLITS_ALL, ZERO(0) | ZERO(2) | ZERO(3),
      INTERLEAVED | ORDER(GPIPE) | ORDER(ZB_V), "tensor parallel, an interleaved pipeline, context, experts, FSDP (ZeRO 3 or 2)"},
@@ -327,6 +327,11 @@ bool software_starts(const Software *software, const char *field, int value) {
     for (size_t i = 0; i < sizeof splits / sizeof *splits; i++)
         if (strcmp(field, splits[i].field) == 0) return value <= 1 || (reach->splits & splits[i].split) != 0;
     return true;
+}
+
+bool software_divides(const Software *software, int layers, int pp, int vpp) {
+    bool even = software && software->reach && (software->reach->splits & SPLITS_EVENLY);
+    return !even || pp <= 1 || layers % (pp * (vpp > 1 ? vpp : 1)) == 0;
 }
 
 static void apply(Software *software, const SoftwareRule *rule) {

@@ -52,6 +52,7 @@ typedef enum SoftwareSplit {
     SPLITS_STAGES = 1 << 2,   // whose stages interleave
     SPLITS_SEQUENCES = 1 << 3,
     SPLITS_EXPERTS = 1 << 4,
+    SPLITS_EVENLY = 1 << 5, // it refuses stages that its options leave unequal
 } SoftwareSplit;
 
 typedef struct SoftwareReach {
@@ -119,6 +120,9 @@ static inline bool software_does(const Software *software, SoftwareTrait trait) 
 // Whether it can start a job whose field ("tp", "zero", "schedule", …) has that value, by its reach; of a field that no
 // software limits: true.
 bool software_starts(const Software *software, const char *field, int value);
+
+// Whether it can start a pipeline of so many stages, of vpp parts each, where nobody says what layers each has.
+bool software_divides(const Software *software, int layers, int pp, int vpp);
 
 // Applies the stack's properties over the defaults; those that depend on the job's own fields are set by job_make.
 void software_apply(const Software *software, TrainingSpec *training);
