@@ -95,9 +95,6 @@ typedef struct Work {
 Work work_of(const Model *model, const TrainingSpec *training, double micro_batch, const Gpu *gpu);
 // Sets the block, since routing may differ from layer to layer.
 void work_on_block(Work *work, int block);
-RoutedShares expert_load(const TrainingSpec *training, int block, double ep);
-// Tokens of the mean rank as a share of the most loaded rank's; 1: balanced.
-double even_share(const Work *work);
 // One of its experts as the mean rank has it; any other operator as it is.
 Operator operator_of_mean(const Work *work, const Operator *one);
 // Costs an expert operator: the mean rank's time by cause, the rest of the time as waiting for the most loaded rank.

@@ -481,7 +481,7 @@ static OperatorWork work_of_one(const Work *work, const Operator *one) {
 }
 
 // What its calls take at the GPU's full rates: by it those of one name share their time.
-static double least_seconds(const Gpu *gpu, const OperatorWork *one) {
+static double full_rate_seconds(const Gpu *gpu, const OperatorWork *one) {
     return one->times * roofline_seconds(gpu, one->precision, one->flops, one->bytes);
 }
 
@@ -497,8 +497,8 @@ OperatorWork *block_operator_work(Arena *arena, int block, const TrainingSpec *t
     for (int i = 0; i < *count; i++) {
         double alike = 0;
         for (int k = 0; k < *count; k++)
-            if (strcmp(list[k].name, list[i].name) == 0) alike += least_seconds(gpu, &list[k]);
-        double share = alike > 0 ? least_seconds(gpu, &list[i]) / alike : 0;
+            if (strcmp(list[k].name, list[i].name) == 0) alike += full_rate_seconds(gpu, &list[k]);
+        double share = alike > 0 ? full_rate_seconds(gpu, &list[i]) / alike : 0;
         list[i].seconds = share * forward_seconds(&times, list[i].name);
     }
     return list;
