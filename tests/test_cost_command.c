@@ -90,7 +90,8 @@ TEST(power_counts_racks_and_says_no_to_a_room_that_is_too_small) {
     EXPECT_CONTAINS(ended->out, "\nRacks            4   of 40.8 kW with 4 nodes each\n");
     EXPECT_CONTAINS(ended->out, "\nBreakers        16   60 A at 415 V three-phase, 34.5 kW all day each; on two\n");
     EXPECT_CONTAINS(ended->out, "200 kW is not\n  enough by 25.2 kW; about 14 of these nodes fit.\n");
-    EXPECT_CONTAINS(ended->out, "lockstep power --node dgx-h100 --nodes 14 --fabric ib-ndr400");
+    EXPECT_CONTAINS(ended->out,
+                    "lockstep power --node dgx-h100 --fabric ib-ndr400 --facility 200kW\n          --nodes 14 ");
     ended = run_command(command_power,
                         "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW --power-cap 500W");
     EXPECT_INT(ended->code, 0);

@@ -154,6 +154,11 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a r
 // offer, so that these are comparable. Without an offer if the user states the price, or there is none.
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node);
 
+// The point with days, cost and energy of the mean of its lives in place of the median one's, by which spare nodes,
+// checkpoints and storage are chosen, here as in goodput --best: one life in ten that waits weeks for a repair is what
+// spares are for, and the median does not see it. Elsewhere the point as it is.
+RecordPoint plan_mean_life(const RecordPoint *point);
+
 // ---- One row (plan_search.c).
 // What a search of one cluster found. It is sent between processes and machines, so it names things by number.
 typedef struct PlanFound {

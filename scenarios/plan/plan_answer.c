@@ -229,7 +229,9 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
         also(&list, arena_printf(plan->arena, "sequences of %.0f: --seq", training->seq_len));
     if (link_is_assumed(request, row))
         also(&list, arena_printf(plan->arena, "%s between nodes: --fabric", row->fabric->name));
-    if (price_is_a_median(plan, row)) also(&list, "the median price of such GPUs: --price");
+    if (price_is_a_median(plan, row))
+        also(&list, plan->request->node_count > 1 ? "the median price at providers of all these GPUs: --price"
+                                                  : "the median price of such GPUs: --price");
     if (!request->faults && !(row->point.goodput > 0))
         also(&list, "no failures or checkpoints: --faults " FAULTS_USUAL);
     if (*list.text) answer_say(answer, "Assumed", "%s", list.text);

@@ -112,6 +112,12 @@ const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanR
                                                                           : "rented";
 }
 
+// Too few providers may have the GPUs of all (quote_common_providers).
+static bool compares_alike(const PlanRequest *request, int way) {
+    const RentSpec *rent = request->rent_count > 1 ? request->rents[way] : request->rent;
+    return rent && rent->among;
+}
+
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way) {
     Quote quote = plan_quote_of_way(arena, request, node, way);
     bool one_of_many = request->rent_count > 1;
@@ -119,7 +125,9 @@ const char *plan_median_text(Arena *arena, const PlanRequest *request, const Nod
     const char *of =
         quote.count > 1 || !one_of_many ? "the median of providers of such GPUs" : "of another machine with such GPUs";
     if (quote.count > 1 && request->node_count > 1) // compared_alike() in plan_options.c
-        of = "the median of the same providers for all machines compared, not of all that have such GPUs";
+        of = compares_alike(request, way)
+                 ? "the median of the same providers for all machines compared, not of all that have such GPUs"
+                 : "the median of its own providers: too few have the GPUs of all machines compared (--among A,B)";
     return arena_printf(arena, "%s%s%s: %s %s a GPU-hour, %s. A price of your own narrows it: --price, or --provider.",
                         node->name, one_of_many ? ", " : "", one_of_many ? plan_way_text(arena, request, way) : "",
                         quote_text(arena, &quote), quote.currency, of);

@@ -9,6 +9,7 @@ typedef struct PlanThen {
     int chosen;           // row of the result that is then chosen; -1: none is sure enough, or keeps date and budget
     int best;             // row that is then in front
     double goodput, both; // both: chance of keeping date and budget, in the worlds that the plan's own chance is of
+    double mean_days, mean_cost; // of the settings: of their lives' mean, by which they are chosen (plan_mean_life)
     const char *parts;    // of the best of each setting together: which those are; else NULL
 } PlanThen;
 
@@ -16,7 +17,7 @@ typedef struct PlanThen {
 // planned, each other is simulated with the rest as planned; the last has all helpful ones at once.
 typedef struct PlanSettings {
     WhatIfs list;
-    int best;  // index of the cheapest that keeps date and budget no less surely than wished, or -1
+    int best;  // index of the cheapest in the mean that keeps date and budget no less surely than wished, or -1
     int first; // likewise, of single settings: the first to change; 0: as planned is better, -1: none
 } PlanSettings;
 

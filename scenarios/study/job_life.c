@@ -76,16 +76,20 @@ void job_bill_days(RecordPoint *point, double days) {
 }
 
 static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, RecordPoint *point) {
-    double sigma = log(point->step_p95_s / point->step_p5_s) / (2 * Z95);
+    // A step's range reaches further to the slow side than to the fast one.
+    double faster = log(point->step_p50_s / point->step_p5_s) / Z95,
+           slower = log(point->step_p95_s / point->step_p50_s) / Z95;
     double *days = ARENA_ARRAY(arena, double, study->runs);
     for (int i = 0; i < study->runs; i++) {
         RandomStream stream = random_stream(seed, "step time", (uint64_t)i);
-        days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
+        double draw = random_normal(&stream);
+        days[i] = study->run_days[i] * exp((draw > 0 ? slower : faster) * draw);
     }
     Summary summary = summarise(arena, days, study->runs);
     double longer = study->days.p50 / point->days;
     point->days_undisturbed = point->days;
     point->days_of_chance = study->days.sd;
+    point->days_mean = study->days.mean;
     point->checkpoint_share = study->share[LIFE_CHECKPOINT];
     job_bill_days(point, study->days.p50);
     point->days_p5 = summary.p5;

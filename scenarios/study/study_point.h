@@ -27,5 +27,8 @@ typedef struct StudyPlace {
 } StudyPlace;
 StudyPlace study_place(Arena *arena, const StudySpec *study, const int *values, Problems *problems);
 
+// Sets the point's effects without a simulation; none where the job is not possible there.
+void study_effects(Arena *arena, const StudySpec *study, const int *values, RecordPoint *point);
+
 // What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
 void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);

@@ -130,6 +130,7 @@ typedef struct RecordPoint {
     double capital;           // of an owned cluster: what buying it takes; 0 of a rented one
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
+    double days_mean;         // of the lives, likewise: a few of them wait long for repairs; 0: nothing fails
     double goodput; // share of the time that is training, median of the lives as `days`; NAN when nothing fails
     // With failures and checkpoints: the run without them, the effect of chance and the fleet's rates alone on its
     // days (1 sigma), and the share of all its time in checkpoints. Else 0.
