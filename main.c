@@ -142,6 +142,23 @@ static const OptionSpec *rows_asked_again(Arena *arena, const char *command, con
     return found < 0 ? NULL : asked_again[found].rows(arena, count);
 }
 
+// "queue", "cost, power and 3 more".
+static const char *owners_of_option(Arena *arena, const char *name, const OptionSpec **row) {
+    enum { NAMED = 3 };
+    const char *list = "", *word = arena_printf(arena, "--%s", name), *attached;
+    int found = 0;
+    for (int i = 0; i < ASKED_AGAIN; i++) {
+        int count;
+        const OptionSpec *rows = asked_again[i].rows(arena, &count);
+        const OptionSpec *own = option_row_of(rows, count, word, &attached);
+        if (!own) continue;
+        if (!found && row) *row = own;
+        if (found++ < NAMED) list = arena_printf(arena, "%s%s%s", list, *list ? ", " : "", asked_again[i].command);
+    }
+    if (found > NAMED) list = arena_printf(arena, "%s and %d more", list, found - NAMED);
+    return found ? list : NULL;
+}
+
 // A launch script or a configuration in place of options.
 static bool read_subject(Arena *arena, int *argc, char ***argv, Problems *problems) {
     int count = 0;
@@ -162,6 +179,7 @@ int main(int argc, char **argv) {
     watch_screen = progress_of_watch;
     watch_permit_clock();
     question_rows = rows_asked_again;
+    options_look_elsewhere(owners_of_option);
     wall_permit();
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);

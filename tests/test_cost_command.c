@@ -53,7 +53,10 @@ TEST(rent_reserved_is_said_to_be_paid_for_its_term) {
     const Ended *ended =
         run_command(command_cost, "cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y --run 30d" TODAY);
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "30.0 days $252 k.");
+    EXPECT_CONTAINS(ended->out, "30.0 days $9.20 M.");
+    EXPECT_CONTAINS(ended->out, "! Paid for whole terms of 1095 days, used or not: $9.20 M; the run's own\n"
+                                "  30.0 days are $252 k of it\n");
+    ended = run_command(command_cost, "cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y" TODAY);
     EXPECT_CONTAINS(ended->out, "! Paid for the whole term, used or not: $9.20 M in all\n");
     ended = run_command(command_cost, "cost --node aws-p5.48xlarge --nodes 64 --terms spot" TODAY);
     EXPECT_CONTAINS(ended->out, "! Spot: one of these machines is taken away every 2.47 days\n");
@@ -87,7 +90,8 @@ TEST(power_counts_racks_and_says_no_to_a_room_that_is_too_small) {
     EXPECT_CONTAINS(ended->out, "\nRacks            4   of 40.8 kW with 4 nodes each\n");
     EXPECT_CONTAINS(ended->out, "\nBreakers        16   60 A at 415 V three-phase, 34.5 kW all day each; on two\n");
     EXPECT_CONTAINS(ended->out, "200 kW is not\n  enough by 25.2 kW; about 14 of these nodes fit.\n");
-    EXPECT_CONTAINS(ended->out, "lockstep power --node dgx-h100 --nodes 14 --fabric ib-ndr400");
+    EXPECT_CONTAINS(ended->out,
+                    "lockstep power --node dgx-h100 --fabric ib-ndr400 --facility 200kW\n          --nodes 14 ");
     ended = run_command(command_power,
                         "power --node dgx-h100 --nodes 16 --fabric ib-ndr400 --facility 200kW --power-cap 500W");
     EXPECT_INT(ended->code, 0);

@@ -425,9 +425,9 @@ TEST(a_job_that_lacks_memory_is_told_what_makes_it_fit) {
     const Ended *ended = run_command(command_explain, line);
     EXPECT_INT(ended->code, 3);
     double promised = 0, step = 0;
-    EXPECT_CONTAINS(ended->out, "\nsetting,tp = 4,");
-    const char *at = strstr(ended->out, "\nsetting,tp = 4,");
-    EXPECT(at && sscanf(at, "\nsetting,tp = 4,%lf", &promised) == 1);
+    EXPECT_CONTAINS(ended->out, "\nsetting,'--tp 4,");
+    const char *at = strstr(ended->out, "\nsetting,'--tp 4,");
+    EXPECT(at && sscanf(at, "\nsetting,'--tp 4,%lf", &promised) == 1);
     snprintf(line, sizeof line, "explain %s", job);
     ended = run_wide(command_explain, line);
     EXPECT_CONTAINS(ended->out, "It does not run: needs 177.8 GiB of 79.6 GiB");

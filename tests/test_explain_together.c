@@ -57,11 +57,11 @@ static bool offers(const char *software, const char *title) {
 }
 
 TEST(no_change_is_offered_that_the_stated_software_cannot_start) {
-    EXPECT(offers(NULL, "schedule = zb-v") && offers(NULL, "zero = 1") && offers(NULL, "cp = 2"));
-    EXPECT(!offers("megatron-lm", "schedule = zb-v") && !offers("megatron-lm", "schedule = gpipe"));
-    EXPECT(offers("megatron-lm", "vpp = 2") && offers("megatron-lm", "zero = 1"));
-    EXPECT(!offers("megatron-deepspeed", "vpp = 2") && !offers("megatron-deepspeed", "cp = 2"));
-    EXPECT(offers("torchtitan", "schedule = zb-v") && !offers("torchtitan", "zero = 1"));
+    EXPECT(offers(NULL, "--schedule zb-v") && offers(NULL, "--zero 1") && offers(NULL, "--cp 2"));
+    EXPECT(!offers("megatron-lm", "--schedule zb-v") && !offers("megatron-lm", "--schedule gpipe"));
+    EXPECT(offers("megatron-lm", "--vpp 2") && offers("megatron-lm", "--zero 1"));
+    EXPECT(!offers("megatron-deepspeed", "--vpp 2") && !offers("megatron-deepspeed", "--cp 2"));
+    EXPECT(offers("torchtitan", "--schedule zb-v") && !offers("torchtitan", "--zero 1"));
     EXPECT(!offers("deepspeed", "tp = 2"));
 }
 
@@ -265,10 +265,10 @@ TEST(a_change_that_lacks_memory_is_advised_with_one_that_makes_room) {
     for (int i = 0; now && i < now->job.together.count && !pair; i++)
         if (now->job.together.items[i].count == 2) pair = &now->job.together.items[i];
     EXPECT(pair != NULL);
-    if (pair) EXPECT_TEXT(pair->whole.title, "zero = 1 and recompute = none");
+    if (pair) EXPECT_TEXT(pair->whole.title, "--zero 1 and --recompute none");
     if (pair && now->job.first) EXPECT(pair->whole.gain.mean > 10 * now->job.first->gain.mean);
     for (int i = 0; now && i < now->job.tried.count; i++)
-        if (strcmp(now->job.tried.items[i].title, "recompute = none") == 0)
+        if (strcmp(now->job.tried.items[i].title, "--recompute none") == 0)
             EXPECT(!fits_surely(now->job.tried.items[i].step->chance_to_run_out));
     arena_close(arena);
 }
@@ -276,7 +276,7 @@ TEST(a_change_that_lacks_memory_is_advised_with_one_that_makes_room) {
 // Nothing alone does; the pair does, and takes the step that is promised.
 TEST(a_job_that_no_change_alone_makes_fit_is_told_which_two_do) {
     static const char job[] = "--model llama-2-13b --node dgx-a100 --gpus 8 --fabric ib-hdr200 --global-batch 128";
-    static const char row[] = "\nmicro_batch = 1 and zero = 3,";
+    static const char row[] = "\n'--micro-batch 1 and --zero 3,";
     char line[256];
     double promised = 0, step = 0;
     snprintf(line, sizeof line, "explain %s --micro-batch 4", job);

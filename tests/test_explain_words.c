@@ -73,7 +73,7 @@ TEST(advice_that_raises_the_chance_to_run_out_says_from_what_to_what) {
                                   "--global-batch 512 --recompute full");
     EXPECT_CONTAINS(ended->out, "; memory then runs out with a chance of 4.");
     EXPECT_CONTAINS(ended->out, " % instead of 1.");
-    EXPECT_CONTAINS(ended->out, "of changes that surely fit and train the same vpp = 2 saves most alone");
+    EXPECT_CONTAINS(ended->out, "of changes that surely fit and train the same --vpp 2 saves most alone");
 }
 
 TEST(machines_slower_than_one_are_said_first_with_the_network_and_what_one_does) {
@@ -92,9 +92,9 @@ TEST(machines_slower_than_one_are_said_first_with_the_network_and_what_one_does)
 TEST(fewer_gpus_as_a_change_are_a_run_on_so_many_with_the_same_global_batch) {
     const Ended *ended =
         run_command(command_explain, "explain --csv --table settings --gpus 4 --global-batch 256 " SLOW_NETWORK);
-    const char *row = strstr(ended->out, "gpus = 1,");
+    const char *row = strstr(ended->out, "--gpus 1,");
     EXPECT(row != NULL);
-    double step = row ? strtod(row + strlen("gpus = 1,"), NULL) : NAN;
+    double step = row ? strtod(row + strlen("--gpus 1,"), NULL) : NAN;
     EXPECT_SAME(step, run_member("--gpus 1 --global-batch 256 " SLOW_NETWORK, "p50"));
 }
 
@@ -105,7 +105,7 @@ TEST(without_a_price_explain_and_pages_take_the_list_price_and_say_so) {
     const Ended *ended = run_command(command_run, "run --json --terms on_demand " GPT2);
     double hour = member(ended->out, "per_hour"), step = member(ended->out, "p50");
     ended = run_command(command_explain, "explain --csv --table settings " GPT2);
-    const char *row = strstr(ended->out, "gpus = 8,");
+    const char *row = strstr(ended->out, "--gpus 8 --global-batch 64,");
     EXPECT(hour > 0 && row);
     double fields[6] = {NAN};
     for (int i = 0; row && i < 6; i++) {
@@ -178,16 +178,15 @@ TEST(the_first_change_is_told_with_what_the_step_becomes_and_what_it_takes_away)
 TEST(changes_that_give_far_more_together_lead_with_the_step_of_a_run_with_all) {
     const Ended *ended =
         run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
-    EXPECT_CONTAINS(
-        ended->out,
-        "Change first  all three together, sequence_parallel = true, recompute = none and schedule = zb-v. ");
+    EXPECT_CONTAINS(ended->out,
+                    "Change first  all three together, --sequence-parallel, --recompute none and --schedule zb-v. ");
     Arena *arena = arena_open();
     const char *step =
         text_time(arena, run_member(RECOMPUTING "--recompute none --sequence-parallel --schedule zb-v", "p50"));
     ended = run_wide(command_explain, "explain -v " RECOMPUTING "--sequence-parallel=false --recompute full");
     EXPECT_CONTAINS(ended->out, arena_printf(arena, "A step then takes %s instead of", step));
     ended = run_wide(command_explain, "explain -v --pairs 0 " RECOMPUTING "--sequence-parallel=false --recompute full");
-    EXPECT_CONTAINS(ended->out, "Change first  vpp = 2. ");
+    EXPECT_CONTAINS(ended->out, "Change first  --vpp 2. ");
     arena_close(arena);
 }
 
@@ -197,7 +196,7 @@ TEST(a_saving_beyond_its_own_cause_says_what_else_falls) {
         command_explain,
         "explain -v --model gpt3-175b --node dgx-a100-80gb --gpus 128 "
         "--fabric ib-hdr --tp 8 --sequence-parallel=false --pp 8 --micro-batch 1 --global-batch 96 --recompute full");
-    EXPECT_CONTAINS(ended->out, "recompute = none would save");
+    EXPECT_CONTAINS(ended->out, "--recompute none would save");
     EXPECT_CONTAINS(ended->out, "whose traffic or waits came with it");
 }
 

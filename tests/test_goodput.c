@@ -173,8 +173,8 @@ TEST(mistakes_in_goodput_are_sentences_with_a_remedy) {
         EXPECT_CONTAINS(ended->err, cases[i][1]);
         EXPECT_TEXT(ended->out, "");
     }
-    EXPECT_CONTAINS(run_command(command_goodput, "goodput --gpus 512 --work 30 --by 2026-12-31")->err,
-                    "is not a time such as \"33d\"\n  hint: for example --by 33d");
+    EXPECT_CONTAINS(run_command(command_goodput, "goodput --gpus 512 --work 30 --by soon")->err,
+                    "hint: for example --by 33d, or --by 2027-02-01");
 }
 
 TEST(a_job_that_can_never_go_on_is_a_no) {

@@ -72,29 +72,12 @@ static const char *draw_question(Arena *arena, int seed) {
                         *stack ? "'" : "", also);
 }
 
-// ---- What explain advises, in options: "micro_batch = 2", "overlap.tp = true".
-
-static const Field *field_of(const char *name) {
-    JobObject object;
-    const char *dot = strchr(name, '.');
-    const Field *field = job_field_varied(name, &object);
-    if (field) return field;
-    for (int o = JOB_TRAINING; o < JOB_OBJECT_COUNT; o++) {
-        const char *word = job_objects[o].word;
-        bool named = dot ? (size_t)(dot - name) == strlen(word) && strncmp(name, word, strlen(word)) == 0 : true;
-        for (int i = 0; named && i < job_objects[o].field_count; i++)
-            if (strcmp(job_objects[o].fields[i].name, dot ? dot + 1 : name) == 0 && job_objects[o].fields[i].flag)
-                return &job_objects[o].fields[i];
-    }
-    return NULL;
-}
+// ---- What explain advises, in options: "--micro-batch 2", "--tp-comm-overlap".
 
 static const char *typed(Arena *arena, const char *change) {
-    char name[64], value[64];
-    if (sscanf(change, "%63[a-z0-9_.] = %63[^\n]", name, value) != 2) return NULL;
-    const Field *field = field_of(name);
-    if (!field || !field->flag) return NULL;
-    return arena_printf(arena, "'--%s=%s'", field->flag, value);
+    char name[64], value[64] = "true";
+    int said = change ? sscanf(change, "--%63[a-z0-9-]%*1[ =]%63s", name, value) : 0;
+    return said < 1 || strstr(change, " --") || strchr(change, '\'') ? NULL : arena_printf(arena, "'--%s=%s'", name, value);
 }
 
 // The option stands last; the one it takes the place of is not said.

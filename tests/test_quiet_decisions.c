@@ -150,7 +150,7 @@ TEST(a_plan_by_a_day_says_from_which_day_it_counts) {
     EXPECT_INT(run(PLAN "--by 2027-02 --date 2027-01-30 --csv"), 0);
     EXPECT_TEXT(printed, by_time);
     static const Said rows[] = {
-        {PLAN "--by 2026-11-01 --date 2026-11-23", 2, "2026-11-01 is over: the plan begins on 2026-11-23"},
+        {PLAN "--by 2026-11-01 --date 2026-11-23", 2, "2026-11-01 is over: today is 2026-11-23"},
         {PLAN "--by 2027-02-30", 2, "2027-02-30 is no day of the calendar"},
         {PLAN "--by 0", 2, "--by 0 leaves no time"},
         {PLAN "--by march", 2, "expected a time"},

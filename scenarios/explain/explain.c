@@ -18,10 +18,17 @@ static bool lacks_memory(const RecordPoint *point) {
     return !point->ran && point->memory_peak_bytes > point->memory_capacity_bytes && !point->beyond_limits;
 }
 
-static const StudySpec *study_with_enough_memory(Arena *arena, const StudySpec *study) {
+// With the micro-batch that was found too large, where that was assumed.
+static const StudySpec *study_with_enough_memory(Arena *arena, const StudySpec *study, double micro_batch) {
     StudySpec *enough = ARENA_NEW(arena, StudySpec);
     *enough = *study;
     enough->assume_fits = true;
+    if (study->training.micro_batch > 0 || study->training.global_batch <= 0 || !(micro_batch > 0)) return enough;
+    enough->training.micro_batch = micro_batch;
+    JobSaid *said = ARENA_NEW(arena, JobSaid);
+    *said = *study->said;
+    job_say_number(arena, said, JOB_BATCH, "micro", micro_batch);
+    enough->said = said;
     return enough;
 }
 
@@ -39,7 +46,8 @@ static void simulate_now(Arena *arena, JobNow *now, Problems *problems) {
     now->point = simulate_training(arena, now->cluster, training, study, problems);
     if (lacks_memory(&now->point)) {
         now->lacks = now->point.why_not;
-        now->study = study_with_enough_memory(arena, study);
+        now->study = study_with_enough_memory(arena, study, now->point.micro_batch);
+        training->micro_batch = now->study->training.micro_batch;
         options.assume_fits = true;
         now->point = simulate_training(arena, now->cluster, training, now->study, problems);
     }

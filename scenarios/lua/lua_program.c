@@ -173,6 +173,8 @@ static int sim_blocks(lua_State *L) {
     if (cluster && one_type_of_gpu(cluster, study->where, script->problems)) {
         TrainingSpec training = study->training;
         training.by_messages = training.as_packets = false; // the collectives themselves are looked at
+        double micro_batch = micro_batch_assumed(&training, cluster->gpu_count, cluster->gpu_of[0]);
+        if (micro_batch > 0) training.micro_batch = micro_batch;
         lowered = lower_training(script->arena, cluster, &training, script->problems);
     }
     lua_host_check_memory(L);

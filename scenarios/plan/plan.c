@@ -291,7 +291,10 @@ static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, con
     const Gpu *gpu = node_gpu(request->catalogue, row->node, 0);
     if (!gpu_supports(gpu, row->training.precision))
         return arena_printf(arena, "%s has no %s units: --precision %s", gpu->name,
-                            precision_name(row->training.precision), gpu_supports(gpu, FP16) ? "fp16" : "fp32");
+                            precision_name(row->training.precision),
+                            gpu_supports(gpu, BF16)   ? "bf16"
+                            : gpu_supports(gpu, FP16) ? "fp16"
+                                                      : "fp32");
     if (found->count.candidates == 0)
         return arena_printf(arena, "no layout divides %d GPUs and a global batch of %g: --global-batch %g", row->gpus,
                             row->training.global_batch, divided_batch(request, row));
@@ -307,7 +310,8 @@ static bool may_go_without_spares(const PlanRequest *request, const PlanRow *row
 // By the wish alone, whatever the date: then other dates and budgets find the same plan.
 #define LONGER_WITHOUT 1.1 // of what nineteen lives in twenty take at most
 static bool is_better_without(const PlanRequest *request, const RecordPoint *spares, const RecordPoint *none) {
-    return none->ran && plan_objective_of(request, none) < plan_objective_of(request, spares) &&
+    RecordPoint mean = plan_mean_life(spares), mean_without = plan_mean_life(none);
+    return none->ran && plan_objective_of(request, &mean_without) < plan_objective_of(request, &mean) &&
            none->days_p95 <= LONGER_WITHOUT * spares->days_p95;
 }
 

@@ -126,8 +126,6 @@ typedef struct PlanRow {
     RecordPoint point;     // point.ran false: nothing fits, with the reason in why_not
     bool owned;
     int way;                        // of the request's rents; 0 where it has one only
-    double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_chance.h)
-    double unused_cost;             // part of the cost: of the term's days that the run does not take
     bool no_spares;                 // spares are not given, and the plan is better without (plan.c)
     double spares_cost;             // part of the cost: of spare nodes (plan_chance.h)
     double storage_cost;            // part of the cost: of checkpoint storage (plan_chance.h)
@@ -186,6 +184,11 @@ PlanRange plan_usual_gpus(const PlanRequest *request, double samples); // of a r
 // Price of a GPU-hour of a rented node: its own, or the price of providers that have the GPUs of all nodes without an
 // offer, so that these are comparable. Without an offer if the user states the price, or there is none.
 Quote plan_quote(Arena *arena, const PlanRequest *request, const NodeType *node);
+
+// The point with days, cost and energy of the mean of its lives in place of the median one's, by which spare nodes,
+// checkpoints and storage are chosen, here as in goodput --best: one life in ten that waits weeks for a repair is what
+// spares are for, and the median does not see it. Elsewhere the point as it is.
+RecordPoint plan_mean_life(const RecordPoint *point);
 
 // ---- One row (plan_search.c).
 // What a search of one cluster found. It is sent between processes and machines, so it names things by number.

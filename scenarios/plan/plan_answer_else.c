@@ -265,8 +265,8 @@ static void table_by_unit(Answer *answer, const PlanStudy *plan, const char *key
 static void add_settings(Answer *answer, const PlanStudy *plan) {
     static const AnswerColumn columns[] = {
         {"what", "setting", AS_TEXT, 0},         {"parts", NULL, AS_TEXT, 0},   {"goodput", "goodput", AS_SHARE, 0},
-        {"days", "days", AS_NUMBER, 0},          {"cost", "cost", AS_MONEY, 0}, {"chance", "chance", AS_SHARE, 0},
-        {NULL, "all of it", AS_TEXT, BELOW_ROW},
+        {"days", "days", AS_NUMBER, 0},          {"cost", "cost", AS_MONEY, 0}, {"mean_cost", "mean cost", AS_MONEY, 0},
+        {"chance", "chance", AS_SHARE, 0},       {NULL, "all of it", AS_TEXT, BELOW_ROW},
     };
     const PlanSettings *settings = &plan->settings;
     table_by_unit(answer, plan, "settings", "What else may be set of the plan in front", COLUMNS(columns));
@@ -275,6 +275,7 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
         ANSWER_ROW(answer, setting->title,
                    setting->plan->parts ? answer_of_text(setting->plan->parts) : answer_of(AS_NOTHING, NAN),
                    setting->plan->goodput, plan_days_value(plan, setting->then), plan_money_value(plan, setting->cost),
+                   plan_money_value(plan, setting->plan->mean_cost),
                    answer_shown(AS_SHARE, setting->plan->both,
                                 plan_has_wishes(plan->request)
                                     ? plan_percent_beside(plan->arena, setting->plan->both, plan->request->confidence)
@@ -284,7 +285,8 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
         if (settings->list.count < 2) answer_row_detail(answer, FOR_PROGRAMS);
     }
     answer_note(answer, "Each is lived through with the others as planned, the last with all that help at once. Spare "
-                        "nodes and storage are paid for. The best is marked.");
+                        "nodes and storage are paid for. The best in the mean of its lives is marked, as goodput --best "
+                        "has it.");
     answer_fact(answer, "best_setting", NULL, index_value(settings->best));
     answer_fact(answer, "first_setting", NULL, index_value(settings->first > 0 ? settings->first : -1));
 }

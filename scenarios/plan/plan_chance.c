@@ -16,27 +16,6 @@
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
 
-#define DAYS_PER_YEAR 365.0
-
-double plan_billed_days(double days, double term_days) {
-    return term_days > 0 ? term_days * fmax(1, ceil(days / term_days * (1 - 1e-12))) : days;
-}
-
-static double term_of(const ClusterMoney *money) {
-    if (money->own || !money->quotes || money->quotes[0].count == 0) return 0;
-    return DAYS_PER_YEAR * terms_years(money->quotes[0].offers[0]->terms);
-}
-
-void plan_pay_terms(const Cluster *cluster, PlanRow *row) {
-    RecordPoint *point = &row->point;
-    row->term_days = term_of(cluster->money);
-    row->unused_cost = 0;
-    if (!point->ran || !isfinite(point->cost_per_run) || !(row->term_days > 0)) return;
-    double whole = 24 * plan_billed_days(point->days, row->term_days) * point->cost_per_hour;
-    row->unused_cost = fmax(0, whole - point->cost_per_run); // a price with steps of billing has it already
-    point->cost_per_run += row->unused_cost;
-}
-
 int plan_spares(const FaultsSpec *faults, int nodes) {
     if (!faults) return 0;
     return faults->spares_given ? faults->spares : life_usual_spares(nodes);
@@ -141,6 +120,12 @@ const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanR
                                                                           : "rented";
 }
 
+// Too few providers may have the GPUs of all (quote_common_providers).
+static bool compares_alike(const PlanRequest *request, int way) {
+    const RentSpec *rent = request->rent_count > 1 ? request->rents[way] : request->rent;
+    return rent && rent->among;
+}
+
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way) {
     Quote quote = plan_quote_of_way(arena, request, node, way);
     bool one_of_many = request->rent_count > 1;
@@ -148,7 +133,9 @@ const char *plan_median_text(Arena *arena, const PlanRequest *request, const Nod
     const char *of =
         quote.count > 1 || !one_of_many ? "the median of providers of such GPUs" : "of another machine with such GPUs";
     if (quote.count > 1 && request->node_count > 1) // compared_alike() in plan_options.c
-        of = "the median of the same providers for all machines compared, not of all that have such GPUs";
+        of = compares_alike(request, way)
+                 ? "the median of the same providers for all machines compared, not of all that have such GPUs"
+                 : "the median of its own providers: too few have the GPUs of all machines compared (--among A,B)";
     return arena_printf(arena, "%s%s%s: %s %s a GPU-hour, %s. A price of your own narrows it: --price, or --provider.",
                         node->name, one_of_many ? ", " : "", one_of_many ? plan_way_text(arena, request, way) : "",
                         quote_text(arena, &quote), quote.currency, of);
@@ -281,7 +268,7 @@ PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
                          .price = row->price_sigma,
                          .price_least = row->price_least > 0 ? log(row->price_least) : -INFINITY,
                          .price_most = row->price_most > 0 ? log(row->price_most) : INFINITY,
-                         .term_days = row->term_days,
+                         .term_days = row->point.term_days,
                          .start_s = request->start_s,
                          .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
     split_step(&row->training, &row->point, &spread);
@@ -300,7 +287,7 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);
     double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
     double billed =
-        plan_billed_days(point->days * longer, spread->term_days) / plan_billed_days(point->days, spread->term_days);
+        bill_whole_terms(point->days * longer, spread->term_days) / bill_whole_terms(point->days, spread->term_days);
     double price = fmax(spread->price_least, fmin(spread->price_most, spread->price * factors[FACTOR_PRICE]));
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
                          .begin_days = start_s / DAY,

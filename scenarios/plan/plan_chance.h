@@ -10,7 +10,6 @@
 
 // A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
 // T ceil(D / T). Spot machines are paid by the hour; those that the provider takes back count as failures.
-double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
 int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
 // Whether a node is offered in this way. A provider's own node costs what that provider asks, not others' prices on
 // terms that it does not have; and a user's price is the same in all ways, so only the first is kept.
@@ -32,8 +31,6 @@ const char *plan_median_text(Arena *arena, const PlanRequest *request, const Nod
 // The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.
 const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const PlanResult *result, const NodeType *node);
 
-// Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
-void plan_pay_terms(const Cluster *cluster, PlanRow *row);
 // Spare nodes when failures are counted, as given or by default; they are paid like working nodes.
 int plan_spares(const FaultsSpec *faults, int nodes);
 void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that
@@ -100,7 +97,7 @@ typedef struct PlanSpread {
     double luck;        // of the time beyond, over training's
     double price;       // of the log
     double price_least, price_most; // its bounds: the lowest and highest known offer
-    double term_days;               // rent is paid for whole ones; 0: by the hour
+    double term_days;               // rent is paid for whole ones (bill_of_run); 0: by the hour
     double start_s, late_s;         // delivery; its mean delay (exponential)
 } PlanSpread;
 
@@ -196,6 +193,7 @@ typedef struct PlanThen {
     int chosen;           // row of the result that is then chosen; -1: none is sure enough, or keeps date and budget
     int best;             // row that is then in front
     double goodput, both; // both: chance of keeping date and budget, in the worlds that the plan's own chance is of
+    double mean_days, mean_cost; // of the settings: of their lives' mean, by which they are chosen (plan_mean_life)
     const char *parts;    // of the best of each setting together: which those are; else NULL
 } PlanThen;
 
@@ -203,7 +201,7 @@ typedef struct PlanThen {
 // planned, each other is simulated with the rest as planned; the last has all helpful ones at once.
 typedef struct PlanSettings {
     WhatIfs list;
-    int best;  // index of the cheapest that keeps date and budget no less surely than wished, or -1
+    int best;  // index of the cheapest in the mean that keeps date and budget no less surely than wished, or -1
     int first; // likewise, of single settings: the first to change; 0: as planned is better, -1: none
 } PlanSettings;
 

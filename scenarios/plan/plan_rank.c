@@ -1,6 +1,7 @@
 // Ranking of plans: date and budget, order, the Pareto front of cost, time and energy, its knee.
 #include <math.h>
 
+#include "models/workload/money/money.h"
 #include "models/workload/step/simulate.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/plan/plan_answer.h"
@@ -21,6 +22,17 @@ double plan_objective_of(const PlanRequest *request, const RecordPoint *point) {
         break;
     }
     return point->cost_per_run;
+}
+
+RecordPoint plan_mean_life(const RecordPoint *point) {
+    RecordPoint mean = *point;
+    if (!(point->days_mean > 0) || !(point->days > 0)) return mean;
+    double longer = point->days_mean / point->days, term = point->term_days;
+    mean.days = point->days_mean;
+    mean.cost_per_run *= bill_whole_terms(mean.days, term) / bill_whole_terms(point->days, term);
+    mean.energy_kwh *= longer;
+    mean.carbon_kg *= longer;
+    return mean;
 }
 
 // Expected, from today.

@@ -59,8 +59,15 @@ static bool add_setting(Settings *settings, const char *what, const Setting *set
     PlanRow row = *settings->row;
     if (!live_so(settings, setting, &row)) return false;
     double both = plan_chance_drawn(settings->request, settings->draws, &row).both;
+    RecordPoint mean = plan_mean_life(&row.point);
     add(settings->arena, settings->list, what, row.point.days, row.point.cost_per_run,
-        (PlanThen){.chosen = 0, .best = 0, .goodput = row.point.goodput, .both = both, .parts = parts});
+        (PlanThen){.chosen = 0,
+                   .best = 0,
+                   .goodput = row.point.goodput,
+                   .both = both,
+                   .mean_days = mean.days,
+                   .mean_cost = mean.cost_per_run,
+                   .parts = parts});
     return true;
 }
 
@@ -88,14 +95,15 @@ static const char *planned_text(const Settings *settings, const Setting *planned
                         quantity_text(settings->arena, plan.every_s, QUANTITY_TIME));
 }
 
-// Better: cheaper, or faster where the price is unknown or the plan does not ask for the least cost; with date and
-// budget kept as surely as wanted.
+// Better: cheaper in the mean of the lives, or faster where the price is unknown or the plan does not ask for the least
+// cost; with date and budget kept as surely as wanted.
 static bool is_better(const PlanRequest *request, const WhatIf *a, const WhatIf *b) {
     bool a_sure = a->plan->both >= request->confidence, b_sure = b->plan->both >= request->confidence;
     if (a_sure != b_sure) return a_sure;
     if (!a_sure && a->plan->both != b->plan->both) return a->plan->both > b->plan->both;
     bool by_days = isnan(a->cost) || request->objective != PLAN_COST;
-    return by_days && a->then != b->then ? a->then < b->then : a->cost < b->cost;
+    return by_days && a->plan->mean_days != b->plan->mean_days ? a->plan->mean_days < b->plan->mean_days
+                                                               : a->plan->mean_cost < b->plan->mean_cost;
 }
 
 typedef enum Part { SPARES, MODES, STORAGE, INTERVALS } Part;

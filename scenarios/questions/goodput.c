@@ -58,7 +58,8 @@ const OptionSpec goodput_rows[] = {
     SPAN("spot-wait", "mean time until another node is given; default 30min"),
     {"spot-batch", OPTION_COUNT, "N", .of = OF_QUESTION, .help = "nodes taken together; default 1"},
     {"elastic", OPTION_TEXT, "MIN:MAX", .of = OF_QUESTION, .help = "replicas: runs on with MIN to MAX of them"},
-    {"by", OPTION_QUANTITY, "TIME", .of = OF_QUESTION, .help = "of calendar, by which --work is to be done: the chance is told", .quantity = QUANTITY_TIME, .usual = "33d"},
+    {"by", OPTION_TEXT, "TIME|DAY", .of = OF_QUESTION, .help = "by when --work is to be done: 33d of calendar, or the end of 2027-02-01, counted from --date; the chance is told"},
+    {"date", OPTION_TEXT, "DAY", .of = OF_QUESTION, .help = "from which a day of --by is counted (default: today)"},
     {"best", OPTION_FLAG, .of = OF_QUESTION, .help = "spares, interval and storage chosen together, by what the work then costs"},
     {"confidence", OPTION_QUANTITY, "SHARE", .of = OF_QUESTION, .help = "with --best and --by: chance to keep the date that is enough; default 80%", .quantity = QUANTITY_NUMBER},
     {"price", OPTION_QUANTITY, "MONEY", .of = OF_QUESTION, .help = "with --best: of a GPU for an hour, in USD; when left out: the catalogue's", .quantity = QUANTITY_NUMBER},
@@ -270,15 +271,39 @@ static void read_checkpoint(GoodputAsked *asked, const Options *options, Problem
         return;
     if (quantity_unit_missing("checkpoint-every", every, QUANTITY_TIME, "30min", why, sizeof why)) {
         problem_add(problems, command_line, "--checkpoint-every: %s", why);
-        problem_hint(problems, "write the unit, or best");
+        problem_hint(problems, "for example --checkpoint-every 30min, or best");
         return;
     }
     problem_add(problems, command_line, "--checkpoint-every \"%s\" is no time of a second or more", every);
     problem_hint(problems, "for example 30min, or best");
 }
 
+// A time from now on, or the end of a day.
+static void read_by(GoodputAsked *asked, const Options *options, Problems *problems) {
+    char why[QUANTITY_WHY];
+    const char *text = option_text(options, "by", NULL);
+    Date today = date_or_today(option_text(options, "date", NULL), problems);
+    if (!text) return;
+    if (!deadline_parse(text, today, &asked->by_s, why)) {
+        problem_add(problems, command_line, "--by: %s", why);
+        problem_hint(problems, "for example --by 33d, or --by 2027-02-01 for the end of that day");
+        asked->by_s = 1;
+    } else if (asked->by_s <= 0) {
+        problem_add(problems, command_line, "--by %s leaves no time", text);
+        problem_hint(problems, "for example --by 33d");
+        asked->by_s = 1;
+    } else if (strchr(text, '-')) {
+        asked->by_day = text;
+    }
+}
+
+const char *goodput_by_text(const GoodputAsked *asked) {
+    const char *time = quantity_text(asked->arena, asked->by_s, QUANTITY_TIME);
+    return asked->by_day ? arena_printf(asked->arena, "%s (%s)", asked->by_day, time) : time;
+}
+
 static void read_date(GoodputAsked *asked, const Options *options, Problems *problems) {
-    asked->by_s = option_quantity(options, "by", 0);
+    read_by(asked, options, problems);
     asked->confidence = option_quantity(options, "confidence", 0.8);
     asked->price_given = option_given(options, "price");
     bool best = option_flag(options, "best");

@@ -29,8 +29,11 @@ typedef struct GoodputAsked {
     bool own_mtbf, spares_given, interval_found, price_given;
     bool weighs_money;       // set by the caller: --price counts without --best
     double by_s, confidence; // deadline of the work in wall time; 0: none
+    const char *by_day;      // "2027-02-01", where it was said so; or NULL
     double best_s;           // simulated; 0 not asked for
 } GoodputAsked;
+
+const char *goodput_by_text(const GoodputAsked *asked); // "40 d", "2027-02-01 (63 d)"
 
 // Parses the rows above, with derived values. Adds problems for invalid combinations.
 void goodput_ask(GoodputAsked *asked, const Options *options, Problems *problems);

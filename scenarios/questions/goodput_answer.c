@@ -243,7 +243,7 @@ static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeStudy 
 
 void goodput_date(Answer *answer, const GoodputAsked *asked, const LifeStudy *study) {
     if (!(asked->by_s > 0) || study->runs == 0) return;
-    answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", span(asked, asked->by_s)), AS_SHARE,
+    answer_number(answer, "chance_by", arena_printf(asked->arena, "By %s", goodput_by_text(asked)), AS_SHARE,
                   life_chance_by(study, asked->by_s));
     answer_note(answer, "of runs are done");
 }

@@ -91,7 +91,7 @@ static void add_head(Answer *answer, const GoodputAsked *asked, const Catalogue 
     answer_say(answer, "Job", "%s GPUs in %d x %s; %s%s%s", text_count(asked->arena, asked->gpus, true), spec->nodes,
                asked->node->name, span(asked, spec->horizon_s + spec->work_s),
                spec->work_s > 0 ? " of training to do" : " of calendar",
-               wish->by_s > 0 ? arena_printf(asked->arena, ", by %s", span(asked, wish->by_s)) : "");
+               wish->by_s > 0 ? arena_printf(asked->arena, ", by %s", goodput_by_text(asked)) : "");
     answer_say(answer, "Checkpoint", "%s, %s", checkpoint_mode_names[wish->mode],
                text_bytes(asked->arena, asked->bytes));
     answer_spare(answer);
@@ -203,7 +203,7 @@ static void add_lead(Answer *answer, const GoodputAsked *asked, const LifeWish *
                money(asked, best->cost_p50), asked->spec.work_s > 0 ? "for the work" : "for a day's worth of training",
                money(asked, best->cost_p5), money(asked, best->cost_p95), money(asked, best->cost));
     if (dated)
-        answer_say(answer, NULL, "%.0f %% of runs are done by %s%s.", 100 * best->by_chance, span(asked, wish->by_s),
+        answer_say(answer, NULL, "%.0f %% of runs are done by %s%s.", 100 * best->by_chance, goodput_by_text(asked),
                    choice->keeps_date
                        ? ""
                        : arena_printf(asked->arena, ": no way keeps the date with %.0f %%", 100 * wish->confidence));
@@ -232,7 +232,7 @@ static Recommendation recommended(const GoodputAsked *asked, const LifeWish *wis
     bool dated = wish->by_s > 0 && asked->spec.work_s > 0;
     return (Recommendation){
         .choice = words_of_way(asked, best),
-        .chance = dated ? arena_printf(arena, "done by %s with %.0f %%", span(asked, wish->by_s), 100 * best->by_chance)
+        .chance = dated ? arena_printf(arena, "done by %s with %.0f %%", goodput_by_text(asked), 100 * best->by_chance)
                         : arena_printf(arena, "goodput %.1f %%, in nine runs of ten %.1f to %.1f %%",
                                        100 * best->goodput.mean, 100 * best->goodput.p5, 100 * best->goodput.p95),
         .weakest = arena_printf(arena, "how often your machines fail (rates of %s): twice as often costs %s more",

@@ -62,6 +62,9 @@ static bool read_job(Arena *arena, const Options *options, MemoryJob *job, Probl
         return problem_hint(problems, "at most 10 million");
     }
     fill_pipeline(&job->training);
+    if (problem_count(problems)) return false;
+    double micro_batch = micro_batch_assumed(&job->training, (int)all, job->gpu);
+    if (micro_batch > 0) job->training.micro_batch = micro_batch;
     Resolved resolved;
     if (!problem_count(problems) &&
         job_possible(arena, &job->training, (int)all, (GpuTypes){&job->gpu, 1}, &resolved, problems))

@@ -30,6 +30,7 @@ typedef struct PowerFound {
     ClusterPower power;
     ClusterBill bill;
     double facility_watts; // 0: unspecified
+    const char *asked;     // the command line's options, but how many nodes
     int nodes_that_fit;
 } PowerFound;
 
@@ -192,12 +193,10 @@ static void add_limits(Answer *answer, const PowerFound *found) {
 
 static void add_next(Answer *answer, const PowerFound *found) {
     const Cluster *cluster = found->cluster;
-    const char *node = cluster->node_of[0]->name;
     const Gpu *gpu = cluster->gpu_of[0];
-    const char *others = arena_printf(found->arena, "lockstep power --node %s --nodes %d --fabric %s", node,
-                                      found->nodes_that_fit, cluster->spec->link->name);
     if (!facility_is_enough(found) && found->nodes_that_fit > 0)
-        answer_next(answer, others, "those that fit");
+        answer_next(answer, arena_printf(found->arena, "lockstep power%s --nodes %d", found->asked, found->nodes_that_fit),
+                    "those that fit");
     else
         answer_next(answer, arena_printf(found->arena, "lockstep hw show %s -v", gpu->name),
                     "where its watts are from");
@@ -231,8 +230,20 @@ static void find(PowerFound *found, const Options *options, Problems *problems) 
     found->nodes_that_fit = (int)fmin(found->cluster->node_count, floor(found->facility_watts / per_node));
 }
 
+// " --node dgx-h100 --facility 1.2MW": the question without its number of nodes.
+static const char *as_asked(const Asking *asking) {
+    static const char *const counted[] = {"nodes", "gpus"};
+    OptionWords words = {0}, kept = {0};
+    const char *text = "";
+    for (int i = 1; i < asking->argc; i++) option_words_add(asking->arena, &words, asking->argv[i]);
+    option_words_keep(asking->arena, asking->rows, asking->row_count, &words, counted, 2, &kept, NULL);
+    for (int i = 0; i < kept.count; i++)
+        text = arena_printf(asking->arena, "%s %s", text, option_word_quoted(asking->arena, kept.items[i]));
+    return text;
+}
+
 static int ask(Asking *asking) {
-    PowerFound found = {.arena = asking->arena};
+    PowerFound found = {.arena = asking->arena, .asked = as_asked(asking)};
     find(&found, asking->options, asking->problems);
     if (problem_count(asking->problems)) return EXIT_BAD_INPUT;
     power_answer(asking->answer, &found);

@@ -126,6 +126,9 @@ static AssumptionList list_assumptions(Study *study) {
     const StudySpec *spec = study->spec;
     const TrainingSpec *training = &spec->training;
     AssumptionList list = {0};
+    if (training->micro_batch <= 0 && training->grad_accumulation <= 0 && training->layout.pp <= 1)
+        assume_text(study, &list, "micro-batch", "all of a replica's batch that fits",
+                    "as trainers that accumulate nothing; else the most that fit: --micro-batch N says yours");
     assume_setting(study, &list, "precision", precision_name(training->precision), JOB_TRAINING, "precision");
     if (training->software && training->software->word[0])
         state_text(study, &list, "software", training->software->word, training->software->because);

@@ -111,6 +111,9 @@ typedef struct StudyPlace {
 } StudyPlace;
 StudyPlace study_place(Arena *arena, const StudySpec *study, const int *values, Problems *problems);
 
+// Sets the point's effects without a simulation; none where the job is not possible there.
+void study_effects(Arena *arena, const StudySpec *study, const int *values, RecordPoint *point);
+
 // What a point of a study that varies nothing is measured against: the same job on one GPU, or on as few as hold it.
 void study_set_baseline(Arena *arena, const StudySpec *study, RecordPoint *point, Problems *problems);
 
@@ -123,6 +126,8 @@ void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, 
               uint64_t seed, RecordPoint *point, Problems *problems);
 // The same for a given life.
 void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, RecordPoint *point, Problems *problems);
+// The point's run takes so many days: its cost follows, by the hour or in whole terms.
+void job_bill_days(RecordPoint *point, double days);
 // Storage of its checkpoints: the job's, else the cluster's, else the default.
 typedef struct JobStorage {
     const StorageType *unit;

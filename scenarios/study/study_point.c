@@ -6,6 +6,8 @@
 #include "models/hardware/market.h"
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/cost/cost.h"
+#include "models/workload/job/layout.h"
+#include "models/workload/job/job.h"
 #include "scenarios/fields/fields.h"
 #include "scenarios/study/study.h"
 #include "sim/base/quantity.h"
@@ -297,6 +299,16 @@ StudyPlace study_place(Arena *arena, const StudySpec *spec, const int *values, P
     TrainingSpec *training = ARENA_NEW(arena, TrainingSpec);
     *training = point.training;
     return (StudyPlace){cluster, training};
+}
+
+void study_effects(Arena *arena, const StudySpec *spec, const int *values, RecordPoint *point) {
+    Problems *aside = problems_create(arena);
+    StudyPlace place = study_place(arena, spec, values, aside);
+    if (!place.cluster) return;
+    GpuTypes gpus = cluster_gpu_types(arena, spec->catalogue, place.cluster->spec);
+    Resolved resolved;
+    if (job_possible(arena, place.training, place.cluster->gpu_count, gpus, &resolved, aside))
+        point->effects = job_effects(arena, place.training, &resolved, &point->effect_count);
 }
 
 RecordPoint study_point(Arena *arena, const StudySpec *spec, const int *values, Baseline *baseline,

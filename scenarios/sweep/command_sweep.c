@@ -433,7 +433,7 @@ static int stopped(const Asking *asking, int signal) {
     return signal == SIGINT ? STATUS_INTERRUPTED : STATUS_RESUMABLE;
 }
 
-static int answer_run(Asking *asking, const Store *store, const char *path, const SweepRun *run) {
+static int answer_run(Asking *asking, const Sweep *sweep, const Store *store, const char *path, const SweepRun *run) {
     Answer *answer = asking->answer;
     Arena *arena = asking->arena;
     long long fresh = run->done - run->before;
@@ -453,6 +453,9 @@ static int answer_run(Asking *asking, const Store *store, const char *path, cons
         answer_say(answer, NULL, "%.3g s, %.3g ms a point; in the store %.3g ms a point", run->seconds,
                    1000 * run->seconds / (double)fresh, 1000 * store_seconds(store) / (double)fresh);
     answer_detail(answer, FOR_ALL);
+    int looked_at;
+    const RecordPoint *points = sweep_effects(sweep, arena, &looked_at);
+    record_without_effect(answer, arena, points, looked_at);
     asking->part = true;
     if (run->stopped_by) return stopped(asking, run->stopped_by);
     int status = store_exit_code(&run->counts);
@@ -485,7 +488,7 @@ static int run_with_store(Asking *asking, Sweep *sweep) {
     watch_open_from(options, 0);
     ok = ok && hire->runner(hire->context, sweep, store, &run, jobs_wanted(options), problems);
     watch_close();
-    int status = ok ? answer_run(asking, store, path, &run) : EXIT_FAILED;
+    int status = ok ? answer_run(asking, sweep, store, path, &run) : EXIT_FAILED;
     store_close(store);
     return status;
 }

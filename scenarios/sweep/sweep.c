@@ -417,11 +417,10 @@ static RecordPoint program_point(Arena *arena, const ProgramSpec *program, const
     return simulate_program(arena, program, system, how, problems);
 }
 
-static RecordPoint study_point_at(Sweep *sweep, Arena *arena, const StudySpec *made, const int *values,
-                                  Problems *problems) {
+// With what studies vary; *at: the values of one point.
+static StudySpec varied_study(const Sweep *sweep, Arena *arena, const StudySpec *made, const int *values, int *at) {
     StudySpec study = *study_with_list_price(arena, made); // as run has it
     Variation *vary = ARENA_ARRAY(arena, Variation, sweep->parameter_count);
-    int at[MOST_VARIED];
     study.vary = vary;
     study.vary_count = 0;
     study.seed = seed_of(sweep, values);
@@ -430,23 +429,58 @@ static RecordPoint study_point_at(Sweep *sweep, Arena *arena, const StudySpec *m
         at[study.vary_count] = values[p];
         vary[study.vary_count++] = sweep->parameters[p].values;
     }
+    return study;
+}
+
+static RecordPoint study_point_at(Sweep *sweep, Arena *arena, const StudySpec *made, const int *values,
+                                  Problems *problems) {
+    int at[MOST_VARIED];
+    StudySpec study = varied_study(sweep, arena, made, values, at);
     if (sweep->is_remade) sweep->baseline.known = false; // is that of another study
     return study_point(arena, &study, at, &sweep->baseline, problems);
 }
 
-static RecordPoint simulate(Sweep *sweep, Arena *arena, const int *values) {
-    Made made = {.study = sweep->study, .program = sweep->program};
+// What is simulated at a point. False after problems.
+static bool made_at(const Sweep *sweep, Arena *arena, const int *values, Made *made, Problems *problems,
+                    Problems *usage) {
     Texts arguments = {0}, sets = {0};
+    *made = (Made){.study = sweep->study, .program = sweep->program};
+    overrides(sweep, arena, values, &arguments, &sets);
+    uint64_t seed = seed_of(sweep, values);
+    return !sweep->is_remade || make(arena, sweep->request, seed, &arguments, &sets, made, problems, usage);
+}
+
+static RecordPoint simulate(Sweep *sweep, Arena *arena, const int *values) {
+    Made made;
     Problems *problems = problems_create(arena), *usage = problems_create(arena);
     uint64_t seed = seed_of(sweep, values);
-    overrides(sweep, arena, values, &arguments, &sets);
-    if (sweep->is_remade && !make(arena, sweep->request, seed, &arguments, &sets, &made, problems, usage)) {
+    if (!made_at(sweep, arena, values, &made, problems, usage)) {
         const Problems *why = problem_count(problems) ? problems : usage;
         return (RecordPoint){.why_not = problem_count(why) ? problem_at(why, 0)->text : "it cannot be made"};
     }
     StudySpec how = {.seed = seed, .unfolded = sweep->request->scenario.unfolded};
     if (made.program) return program_point(arena, made.program, &how, problems);
     return study_point_at(sweep, arena, made.study, values, problems);
+}
+
+// Points over which settings without effect are looked for, spread over all of them.
+#define MOST_LOOKED_AT 64
+
+RecordPoint *sweep_effects(const Sweep *sweep, Arena *arena, int *count) {
+    bool runs_again = sweep->is_remade && sweep->request->scenario.file; // the script is run once here
+    *count = !sweep->study || runs_again           ? 0
+             : sweep->point_count < MOST_LOOKED_AT ? (int)sweep->point_count
+                                                   : MOST_LOOKED_AT;
+    RecordPoint *points = ARENA_ARRAY(arena, RecordPoint, *count);
+    for (int i = 0; i < *count; i++) {
+        int values[MOST_VARIED], at[MOST_VARIED];
+        values_of(sweep, i * (sweep->point_count - 1) / (*count > 1 ? *count - 1 : 1), values);
+        Made made;
+        if (!made_at(sweep, arena, values, &made, problems_create(arena), problems_create(arena))) continue;
+        StudySpec study = varied_study(sweep, arena, made.study, values, at);
+        study_effects(arena, &study, at, &points[i]);
+    }
+    return points;
 }
 
 StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point) {

@@ -55,6 +55,8 @@ Sweep *sweep_create(Arena *arena, const SweepRequest *request, Problems *problem
 const char *sweep_key(const Sweep *sweep, Arena *arena, int64_t point);
 // Simulates one point. What goes wrong with it is in the row.
 StoreRow sweep_point(Sweep *sweep, Arena *arena, int64_t point);
+// Which of the settings have an effect, at some of its points (record_without_effect).
+RecordPoint *sweep_effects(const Sweep *sweep, Arena *arena, int *count);
 // The row of a point whose process ended.
 StoreRow sweep_failed_point(const Sweep *sweep, Arena *arena, int64_t point, const char *reason);
 

@@ -8,6 +8,7 @@
 #include "models/workload/job/software.h"
 #include "scenarios/whatif/whatif_step.h"
 #include "sim/base/list.h"
+#include "sim/base/options.h"
 
 #define BALANCED 1.01  // times an even share, on the fullest rank
 #define GROUPS_MOST 16 // of nodes, whose parts are tried
@@ -170,6 +171,35 @@ static const char *name_of(Arena *arena, const SettingRow *row, const Field *fie
     return strcmp(field->name, "micro") == 0 ? "micro_batch" : field->name;
 }
 
+// The samples of a step stay (keep_batch): who types a change of replicas or of the micro-batch must say them, where
+// they follow from these.
+static bool must_say_batch(const JobNow *now, JobObject object, const char *field) {
+    static const char *const degrees[] = {"tp", "pp", "cp", "dp", "micro"};
+    bool follows = object == JOB_PARALLEL || object == JOB_BATCH;
+    return follows && !job_says(now->study->said, JOB_BATCH, "global") &&
+           name_is_among(degrees, (int)(sizeof degrees / sizeof *degrees), field);
+}
+
+static const char *with_batch(const Lister *lister, const char *title) {
+    const JobNow *now = lister->now;
+    double batch = now->step.lowered->resolved.global_batch;
+    return arena_printf(lister->arena, now->study->training.scripted ? "%s, global = %.0f" : "%s --global-batch %.0f",
+                        title, batch);
+}
+
+// In the words in which the job was said: a script's fields, or options.
+static const char *words_of(const Lister *lister, const Move *move) {
+    Arena *arena = lister->arena;
+    const char *flag = move->field->flag, *title = arena_printf(arena, "%s = %s", move->name, move->value);
+    if (!lister->now->study->training.scripted && flag) {
+        bool is_true = strcmp(move->value, "true") == 0, is_false = strcmp(move->value, "false") == 0;
+        title = is_true    ? arena_printf(arena, "--%s", flag)
+                : is_false ? arena_printf(arena, "--%s=false", flag)
+                           : arena_printf(arena, "--%s %s", flag, option_word_quoted(arena, move->value));
+    }
+    return must_say_batch(lister->now, move->object, move->field->name) ? with_batch(lister, title) : title;
+}
+
 static void add_move(Lister *lister, const SettingRow *row, const Field *field, Value set, const char *value,
                      bool more) {
     set.given = set.written = true;
@@ -183,7 +213,7 @@ static void add_move(Lister *lister, const SettingRow *row, const Field *field, 
                  .object = row->object,
                  .field = field,
                  .set = set};
-    move.title = arena_printf(lister->arena, "%s = %s", move.name, value);
+    move.title = words_of(lister, &move);
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 
@@ -274,9 +304,11 @@ static void add_gpus(Lister *lister, int gpus) {
     Move move = {.kind = MOVE_SETTING,
                  .name = "gpus",
                  .value = arena_printf(lister->arena, "%d", gpus),
-                 .title = arena_printf(lister->arena, "gpus = %d", gpus),
+                 .title = job_words(lister->arena, lister->now->study->training.scripted,
+                                    arena_printf(lister->arena, "gpus = %d", gpus)),
                  .reason = reason_of_gpus(gpus),
                  .gpus = gpus};
+    if (!job_says(lister->now->study->said, JOB_BATCH, "global")) move.title = with_batch(lister, move.title);
     LIST_PUSH(lister->arena, &lister->list, move);
 }
 

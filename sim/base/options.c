@@ -93,6 +93,32 @@ static const OptionSpec *called_elsewhere(const Options *options, const char *na
     return NULL;
 }
 
+static OptionOwners *owners_of;
+
+void options_look_elsewhere(OptionOwners *owners) { owners_of = owners; }
+
+// An option of another command is no misspelling.
+static bool complain_of_another(Reader *reader, const char *given, const char *name) {
+    const OptionSpec *row = NULL;
+    const char *owners = owners_of ? owners_of(reader->arena, name, &row) : NULL;
+    if (!owners) return false;
+    bool is_one = strcspn(owners, ",") == strlen(owners);
+    problem_add(reader->problems, command_line, "no option is called \"%s\" here", given);
+    if (is_one)
+        problem_hint(reader->problems, "lockstep %s has it: %s", owners, row->help);
+    else
+        problem_hint(reader->problems, "lockstep %s have it, and here it has no meaning: leave it out", owners);
+    bool takes_next = option_takes_value(row) && reader->next < reader->argc;
+    if (takes_next && may_be_value(reader->argv[reader->next])) reader->next++;
+    return true;
+}
+
+// Who misspells a name seldom misses its first letter: "--budget" is no "--bucket" and "--nodes" no "--modes".
+static bool begins_alike(const char *name, const char *near) {
+    bool is_swapped = name[0] == near[1] && name[1] == near[0];
+    return name[0] == near[0] || is_swapped || strcmp(name, near + 1) == 0 || strcmp(name + 1, near) == 0;
+}
+
 static void complain_unknown(Reader *reader, const char *given, const char *name, bool has_value) {
     const Options *options = reader->options;
     const char **known = ARENA_ARRAY(reader->arena, const char *, 2 * options->spec_count + 1);
@@ -103,10 +129,13 @@ static void complain_unknown(Reader *reader, const char *given, const char *name
         if (spec->alias) known[known_count++] = arena_printf(reader->arena, "--%s", spec->alias);
     }
     const char *wanted = arena_printf(reader->arena, "--%s", name), *near = nearest_name(wanted, known, known_count);
-    problem_add(reader->problems, command_line, "no option is called \"%s\"", given);
     const OptionSpec *elsewhere = called_elsewhere(options, name);
+    if (!elsewhere && complain_of_another(reader, given, name)) return;
+    problem_add(reader->problems, command_line, "no option is called \"%s\"", given);
     if (elsewhere)
         problem_hint(reader->problems, "here it is --%s: %s", elsewhere->name, elsewhere->help);
+    else if (near && !begins_alike(name, near + 2))
+        problem_hint(reader->problems, "--help lists them all");
     else if (!problem_hint_near(reader->problems, wanted, known, known_count))
         problem_hint(reader->problems, "--help lists them all");
     int row = near ? find_row(options, near + 2, strlen(near + 2)) : -1;
@@ -167,21 +196,47 @@ static const char *bare_number(Arena *arena, const char *text, QuantityKind kind
     return quantity_read("", bare, kind, usual, &number, why) ? bare : NULL;
 }
 
-// What the row is usually said as, or a value of its kind.
+// What the row is usually said as; NULL: as others of its kind.
+static const char *usual_of(const OptionSpec *spec, QuantityKind kind) {
+    bool is_money = spec->metavar && strcmp(spec->metavar, "MONEY") == 0,
+         is_ratio = spec->metavar && strcmp(spec->metavar, "N") == 0;
+    if (spec->usual) return spec->usual;
+    if (kind == QUANTITY_COUNT) return is_money ? "2M" : NULL;
+    return kind != QUANTITY_NUMBER ? NULL : is_money ? "2.49" : is_ratio ? "2" : NULL;
+}
+
+static const char *first_quoted(Arena *arena, const char *text) {
+    const char *quoted = strchr(text, '"') + 1;
+    return arena_printf(arena, "%.*s", (int)strcspn(quoted, "\""), quoted);
+}
+
 static const char *example_of(Arena *arena, const OptionSpec *spec, QuantityKind kind) {
-    const char *quoted = strchr(quantity_describe(kind), '"') + 1;
-    return spec->usual ? spec->usual : arena_printf(arena, "%.*s", (int)strcspn(quoted, "\""), quoted);
+    const char *usual = usual_of(spec, kind);
+    return usual ? usual : first_quoted(arena, quantity_describe(kind));
+}
+
+// "64,128" is two numbers where several are thought of; "400,000" and "1,024" are one. Commas of groups of three.
+static bool may_be_list(const char *text) {
+    size_t first = strcspn(text, ","), length = strlen(text);
+    bool is_round = length > 2 && strcmp(text + length - 2, "00") == 0;
+    return first > 1 && first < length && strspn(text, "0123456789,") == length && !is_round;
 }
 
 static void refuse_number(const Reader *reader, const OptionSpec *spec, const char *text, QuantityKind kind,
                           const char *why) {
     Arena *arena = reader->arena;
     const char *bare = bare_number(arena, text, kind, spec->usual), *what = quantity_describe(kind);
-    if (spec->usual && !strstr(why, what))
-        what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, spec->usual);
-    else if (spec->usual)
-        why = what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, spec->usual);
+    const char *usual = usual_of(spec, kind);
+    if (usual && !strstr(why, what))
+        what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, usual);
+    else if (usual)
+        why = what = arena_printf(arena, "%.*s\"%s\"", (int)strcspn(what, "\""), what, usual);
     problem_add(reader->problems, command_line, "--%s: \"%s\" is not %s", spec->name, text, what);
+    if (kind == QUANTITY_COUNT && may_be_list(text)) {
+        problem_hint(reader->problems, "one number here: --%s %.*s; several are points of lockstep sweep --vary %s=%s",
+                     spec->name, (int)strcspn(text, ","), text, spec->name, text);
+        return;
+    }
     const char *word = option_word_quoted(arena, bare ? bare : example_of(arena, spec, kind));
     if (!bare && !strstr(why, what))
         problem_hint(reader->problems, "%s", why);
@@ -195,7 +250,7 @@ static void read_number(const Reader *reader, const OptionSpec *spec, OptionValu
     double number = 0;
     if (quantity_unit_missing(spec->name, text, kind, spec->usual, why, sizeof why)) {
         problem_add(reader->problems, command_line, "--%s: %s", spec->name, why);
-        problem_hint(reader->problems, "write the unit");
+        problem_hint(reader->problems, "for example --%s %s", spec->name, first_quoted(reader->arena, why));
         return;
     }
     if (!quantity_read(spec->name, text, kind, spec->usual, &number, why)) {

@@ -565,7 +565,7 @@ bool deadline_parse(const char *text, Date today, double *seconds, char why[QUAN
     }
     int64_t days = date_last_day(date) + 1 - date_first_day(today);
     if (days <= 0) {
-        snprintf(why, QUANTITY_WHY, "%.20s is over: the plan begins on %04d-%02d-%02d (--date says another day)", text,
+        snprintf(why, QUANTITY_WHY, "%.20s is over: today is %04d-%02d-%02d (--date says another day)", text,
                  today.year, today.month > 0 ? today.month : 1, today.day > 0 ? today.day : 1);
         return false;
     }

@@ -123,6 +123,8 @@ typedef struct RecordPoint {
     const NamedValue *exposed; // by cause, seconds, mean over ranks; sums to the step time
     int exposed_count;
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
+    // Reserved machines are paid for whole terms: their length, 0 by the hour, and what of cost_per_run is paid unused.
+    double term_days, unused_cost;
     const char *currency;
     const char
         *price_of_gpu_hour; // where it is a median of providers: "5.22 (2.95 to 12.29 at 10 providers)"; else NULL
@@ -136,6 +138,7 @@ typedef struct RecordPoint {
     double capital;           // of an owned cluster: what buying it takes; 0 of a rented one
     double days;              // of the whole run; NAN when no length was given
     double days_p5, days_p95; // with failures and checkpoints counted in; else NAN
+    double days_mean;         // of the lives, likewise: a few of them wait long for repairs; 0: nothing fails
     double goodput; // share of the time that is training, median of the lives as `days`; NAN when nothing fails
     // With failures and checkpoints: the run without them, the effect of chance and the fleet's rates alone on its
     // days (1 sigma), and the share of all its time in checkpoints. Else 0.

@@ -85,14 +85,19 @@ static void refuse_book(const RentSpec *rent, const NodeGroup *group, const Gpu 
 }
 
 // Refuses storage and egress without a price: an offer that lists none may be free or unknown.
-static void check_services(const RentSpec *rent, const Offer *offer, Problems *problems) {
+static void check_services(const RentSpec *rent, const Offer *offer, bool is_stated, Problems *problems) {
     bool storage = rent->storage_bytes > 0 && !(offer && offer->storage_per_gb_month > 0);
     bool egress = rent->egress_bytes > 0 && !(offer && offer->egress_per_gigabyte > 0);
     if (!storage && !egress) return;
+    const char *what = storage ? "storage" : "egress", *key = storage ? "storage_per_gb_month" : "egress_per_gb";
+    if (!offer && !is_stated) {
+        problem_add(problems, rent->where, "a median of several providers does not say what %s costs", what);
+        problem_hint(problems, "one of them may: --provider aws");
+        return;
+    }
     problem_add(problems, rent->where, "%s does not say what %s costs", offer ? offer->name : "a price that is stated",
-                storage ? "storage" : "egress");
-    problem_hint(problems, "leave it out, or give it in a price of your own (--profile): \"%s\"",
-                 storage ? "storage_per_gb_month" : "egress_per_gb");
+                what);
+    problem_hint(problems, "leave it out, or give it in a price of your own (--profile): \"%s\"", key);
 }
 
 static double stated_price(const ClusterSpec *spec, const NodeType *type) {
@@ -146,6 +151,13 @@ static void add_rent(ClusterMoney *money, double gpus, const Quote *quote) {
     money->rent_log_sigma += quote->log_sigma * quote->gpu_hour * gpus; // of the whole in the end
 }
 
+// A provider's own machine is rented whole, however many of its GPUs are used.
+static double gpus_paid(const NodeGroup *group) {
+    int each = group->type->gpu_count;
+    bool is_whole = group->type->provider && each > 0;
+    return is_whole ? (double)each * ceil((double)group->gpus / each) : group->gpus;
+}
+
 static Quote quote_of_group(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group) {
     double stated = stated_price(cluster->spec, group->type);
     if (stated >= 0) return (Quote){.gpu_hour = stated, .least = stated, .most = stated, .currency = money->currency};
@@ -184,11 +196,11 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         if (!is_stated) check_provider(arena, cluster, money, group, problems);
         if (!is_in_currency(&quotes[g], spec, problems)) return;
         known = known && (is_stated || quotes[g].count > 0);
-        add_rent(money, group->gpus, &quotes[g]);
+        add_rent(money, gpus_paid(group), &quotes[g]);
     }
     money->quotes = stated ? NULL : quotes;
     money->offers = stated ? NULL : offers;
-    if (known && spec->rent) check_services(spec->rent, offers[0], problems);
+    if (known && spec->rent) check_services(spec->rent, offers[0], stated, problems);
     money->rent_log_sigma = known && money->rent_per_hour > 0 ? money->rent_log_sigma / money->rent_per_hour : 0;
     if (!known) money->rent_per_hour = money->rent_least = money->rent_most = 0;
 }

@@ -155,9 +155,14 @@ Memory memory_estimate(const Model *model, const TrainingSpec *training, int fir
 // Memory of the most loaded rank of a whole job, over all pipeline stages. The layout must divide the GPUs and the
 // model have a layer for each chunk (checked earlier). *stage (or NULL): that rank's stage.
 Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int *stage);
+// Of a job that states its global batch alone: samples that a replica takes at a time. All of its share, as trainers do
+// that accumulate nothing, where that fits; else the most that divide the share and fit; 1 where none do. 0: nothing is
+// left open.
+double micro_batch_assumed(const TrainingSpec *training, int gpus, const Gpu *gpu);
 // The smallest change with which the job runs and fits on this GPU as surely as MEMORY_FITS, in the words in which it
-// was said: `recompute = "selective" (61 GiB)`, "--recompute selective (61 GiB)". In this order: smaller micro-batch,
-// recompute, zero 1, zero 2 and 3, more tp, more pp, one alone, then one after the other; then those that fit on paper
+// was said: `recompute = "selective" (61 GiB)`, "--recompute selective (61 GiB)". In the order of
+// what they cost of a step: zero 1, smaller micro-batch, zero 2 and 3, frozen weights in 4 bits, recompute, more tp,
+// more pp, one alone, then one after the other; then those that fit on paper
 // only, with their chance; then the same on more GPUs. NULL: nothing of these fits.
 const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
 

@@ -420,6 +420,27 @@ Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int
     return most;
 }
 
+// ---- What is left open.
+
+static bool leaves_micro_batch_open(const TrainingSpec *training) {
+    bool says = training->micro_batch > 0 || training->grad_accumulation > 0 || training->global_batch <= 0;
+    return !says && training->strategy != STRATEGY_LAYERS && training->layout.pp <= 1;
+}
+
+double micro_batch_assumed(const TrainingSpec *training, int gpus, const Gpu *gpu) {
+    double share = training->global_batch / replicas_of_job(training, gpus);
+    if (!leaves_micro_batch_open(training)) return 0;
+    if (share != floor(share)) return share; // refused elsewhere
+    TrainingSpec so = *training;
+    for (double pieces = 1; pieces <= share && pieces <= MOST_MICRO_BATCHES; pieces++) {
+        so.micro_batch = share / pieces;
+        if (fmod(share, pieces) != 0) continue;
+        Memory memory = memory_of_job(&so, gpus, gpu, NULL);
+        if (memory.peak <= memory.capacity) return so.micro_batch;
+    }
+    return 1;
+}
+
 // ---- What to change.
 
 // Each turns one knob by one notch; false when it is at its end.
@@ -486,8 +507,19 @@ static bool shard_more(TrainingSpec *training, int gpus) {
     return true;
 }
 
+// Frozen weights in 4 bits: what adapters are trained on where a card is small (QLoRA).
+static bool quantise_frozen(TrainingSpec *training, int gpus) {
+    (void)gpus;
+    if (training->lora_rank < 1 || training->nf4_weights) return false;
+    return training->nf4_weights = true;
+}
+
+// By what they cost of a step, the least first: an optimizer in shards travels as gradients did, small micro-batches
+// are worse kernels, recomputation is a third more work, and tensors and stages wait for each other.
 typedef bool Knob(TrainingSpec *training, int gpus);
-static Knob *const knobs[] = {halve_micro_batch, recompute_more, shard_optimizer, shard_more, double_tp, double_pp};
+static Knob *const knobs[] = {shard_optimizer, halve_micro_batch, shard_more, quantise_frozen,
+                              recompute_more,  double_tp,         double_pp};
+enum { OPTIMIZER = 1, MICRO_BATCH = 2, SHARDS = 4, FROZEN = 8, RECOMPUTE = 16, TENSORS = 32, STAGES = 64 }; // their bits
 #define KNOB_COUNT ((int)(sizeof knobs / sizeof *knobs))
 
 typedef struct Fitting {
@@ -526,6 +558,7 @@ static const char *describe_change(const Fitting *f, const TrainingSpec *after, 
     if (after->recompute != before->recompute)
         text = with(f, text, "recompute = \"%s\"", recompute_name(after->recompute));
     if (after->layout.zero != before->layout.zero) text = with(f, text, "zero = %d", after->layout.zero);
+    if (after->nf4_weights != before->nf4_weights) text = with(f, text, "nf4_weights = true");
     if (after->layout.tp != before->layout.tp) text = with(f, text, "tp = %d", after->layout.tp);
     if (after->layout.pp != before->layout.pp) text = with(f, text, "pp = %d", after->layout.pp);
     if (!f->surely) risk = arena_printf(f->arena, ", with %.0f %%", 100 * (1 - chance_to_run_out(&memory)));
@@ -541,7 +574,8 @@ static bool turn_until_fits(const Fitting *f, Knob *knob, TrainingSpec *training
 }
 
 // What is turned together, one after the other: with stages weights are not sharded.
-static const unsigned together[] = {1 | 2 | 4 | 16 | 32, 1 | 2 | 4 | 8};
+static const unsigned together[] = {OPTIMIZER | MICRO_BATCH | FROZEN | RECOMPUTE | TENSORS | STAGES,
+                                    OPTIMIZER | MICRO_BATCH | SHARDS | FROZEN | RECOMPUTE};
 
 // One knob alone, then several.
 static bool find_change(const Fitting *f, TrainingSpec *changed) {
@@ -566,7 +600,10 @@ const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training
     const char *change = NULL;
     TrainingSpec changed;
     Fitting f = {scratch, training, gpu, gpus, true};
-    for (int may = 0; may < 2 && !change; may++, f.surely = false)
+    f.surely = false;
+    bool fits_on_paper = fits(&f, training); // then only what makes it surer is a change
+    f.surely = true;
+    for (int may = 0; may < (fits_on_paper ? 1 : 2) && !change; may++, f.surely = false)
         if (find_change(&f, &changed)) change = describe_change(&f, &changed, gpus);
     f.surely = true;
     for (f.gpus = 2 * gpus; f.gpus <= MOST_GPUS && !change; f.gpus *= 2)

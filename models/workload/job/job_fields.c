@@ -175,7 +175,7 @@ static const Field batch_fields[] = {
     {"global", COUNT(1, 1e12), .example = "256", .others = "train-batch-size|total-batch-size", .flag = "global-batch", .alias = "global-batch-size", .varied = "global_batch",
      DOUBLE(global_batch), .help = "samples of an optimizer step, all GPUs together"},
     {"micro", COUNT(1, 1e9), .example = "4", .others = "batch-size|per-device-train-batch-size|per-gpu-batch-size|train-micro-batch-size-per-gpu", .flag = "micro-batch", .alias = "micro-batch-size", .varied = "micro_batch",
-     DOUBLE(micro_batch), .help = "samples that one replica takes at a time"},
+     DOUBLE(micro_batch), .help = "samples that one replica takes at a time; when left out: its whole share of the global batch where that fits, else the most that fit; 1 in a pipeline"},
     {"accumulation", COUNT(1, 1e9), .example = "8", .flag = "grad-accumulation", .alias = "gradient-accumulation-steps",
      .varied = "accumulation", DOUBLE(grad_accumulation), .help = "micro-batches of a replica before gradients are reduced"},
 };
@@ -320,7 +320,7 @@ static const char *option_of(const char *name, size_t length) {
 
 const char *job_words(Arena *arena, bool scripted, const char *text) {
     if (scripted) return text;
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     const char *said = "";
     while (*text) {
         size_t name = strspn(text, letters), rest = name + strcspn(text + name, letters);

@@ -348,15 +348,25 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     return true;
 }
 
+// The smallest that the GPU has units for, and no smaller than one that it has none for.
+static Precision nearest_precision(const Gpu *gpu, Precision precision) {
+    static const Precision from_small[] = {FP8, BF16, FP16};
+    for (int i = precision == FP4 ? 0 : 1; i < 3; i++)
+        if (gpu_supports(gpu, from_small[i])) return from_small[i];
+    return FP32;
+}
+
 static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
     int before = problems_added(problems);
     for (int i = 0; i < gpus.count; i++) {
         const Gpu *gpu = gpus.items[i];
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
+        Precision near = nearest_precision(gpu, training->precision);
+        bool is_last = near == FP32;
         job_hint(problems, training->scripted,
-                 gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or precision = \"fp32\""
-                                         : "use precision = \"fp32\"");
+                 is_last ? "use precision = \"%s\"" : "use precision = \"%s\" or precision = \"fp32\"",
+                 precision_name(near));
     }
     return problems_added(problems) == before;
 }

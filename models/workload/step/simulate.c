@@ -355,6 +355,13 @@ SimulatedStep simulate_step(Arena *arena, const Cluster *cluster, const Training
         each->jitter_by = JITTER_BY_GPU;
         return simulate_step(arena, cluster, each, options, problems);
     }
+    double micro_batch = micro_batch_assumed(training, cluster->gpu_count, cluster->gpu_of[0]);
+    if (micro_batch > 0 && !options->assume_fits) { // what is known to have run is not doubted
+        TrainingSpec *settled = ARENA_NEW(arena, TrainingSpec);
+        *settled = *training;
+        settled->micro_batch = micro_batch;
+        return simulate_step(arena, cluster, settled, options, problems);
+    }
     SimulatedStep step = {.digest = DIGEST_START};
     Folded folded = {.system = {0}};
     bool whole = options->unfolded || options->keeps_system || training->as_packets;
