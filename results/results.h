@@ -25,6 +25,10 @@ void style_prefer(const char *color_mode);
 // "Prices that may be more than a year older than 2026-11-21: aws-p5-2025 (2025-05)"; NULL when all are of late.
 // Of those with one name the first.
 const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count, Date today);
+// What is paid for whole terms and not used by one run, in a sentence; NULL: paid by the hour. `cost` of the whole
+// terms.
+const char *results_whole_terms(Arena *arena, double term_days, double cost, double unused, double days,
+                                const char *currency);
 // Those that are stated and far from what is usual, in a sentence; NULL: none is.
 const char *results_doubted_prices(Arena *arena, const DatedPrice *prices, int count);
 

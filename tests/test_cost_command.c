@@ -53,7 +53,10 @@ TEST(rent_reserved_is_said_to_be_paid_for_its_term) {
     const Ended *ended =
         run_command(command_cost, "cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y --run 30d" TODAY);
     EXPECT_INT(ended->code, 0);
-    EXPECT_CONTAINS(ended->out, "30.0 days $252 k.");
+    EXPECT_CONTAINS(ended->out, "30.0 days $9.20 M.");
+    EXPECT_CONTAINS(ended->out, "! Paid for whole terms of 1095 days, used or not: $9.20 M; the run's own\n"
+                                "  30.0 days are $252 k of it\n");
+    ended = run_command(command_cost, "cost --node azure-nd96isr-h100-v5 --nodes 8 --terms reserved_3y" TODAY);
     EXPECT_CONTAINS(ended->out, "! Paid for the whole term, used or not: $9.20 M in all\n");
     ended = run_command(command_cost, "cost --node aws-p5.48xlarge --nodes 64 --terms spot" TODAY);
     EXPECT_CONTAINS(ended->out, "! Spot: one of these machines is taken away every 2.47 days\n");

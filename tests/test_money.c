@@ -84,6 +84,30 @@ TEST(payback_counts_months_with_and_without_interest) {
     EXPECT_SAME(payback_months(0, -5, 0.08), 0);
 }
 
+// Without interest, a resale of 30 % leaves 70 % to pay back: 0.7 x 400,000 at 10,000 a month are 28 months.
+TEST(what_the_sale_brings_back_need_not_be_paid_back) {
+    OwnCost cost = {.capital_amount = 400000, .years = 4, .utilisation = 1};
+    cost.capital_per_year = cost.fixed_per_year = annuity(400000, 0.3, 0, 4);
+    EXPECT_NEAR(own_payback_months(&cost, 10000 / HOURS_PER_MONTH), 28, 1e-9);
+    cost.interest = 0.08;
+    cost.capital_per_year = cost.fixed_per_year = annuity(400000, 0.3, 0.08, 4);
+    double net = 400000 - 0.3 * 400000 / pow(1.08, 4);
+    EXPECT_NEAR(own_payback_months(&cost, 10000 / HOURS_PER_MONTH), payback_months(net, 10000, 0.08), 1e-9);
+}
+
+// One answer cannot say that owning is cheaper and that it is not paid back.
+TEST(what_is_cheaper_to_own_has_paid_for_itself_in_its_life) {
+    Bench bench = bench_open("dgx-h100", 16, "ib-ndr400");
+    const Cluster *cluster = build(&bench, true);
+    ClusterPower power = cluster_power(cluster, &activity_usual);
+    OwnCost cost = own_cost(cluster, &power);
+    double even = own_cost_per_hour(&cost, cost.utilisation);
+    for (double rent = 0.9 * even; rent < 2 * even; rent *= 1.01)
+        if (rent >= even) EXPECT(own_payback_months(&cost, rent) <= 12 * cost.years);
+    EXPECT(own_payback_months(&cost, 0.9 * even) > 12 * cost.years);
+    arena_close(bench.arena);
+}
+
 TEST(at_the_break_even_utilisation_an_hour_costs_what_renting_costs) {
     OwnCost cost = {.fixed_per_year = 876000, .energy_per_hour = 20};
     double utilisation = break_even_utilisation(&cost, 220);

@@ -8,9 +8,13 @@
 #include "models/workload/cluster/cluster_money.h"
 #include "models/workload/job/job_options.h"
 #include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
+#include "scenarios/commands/command_run.h"
 #include "scenarios/plan/plan_chance.h"
 #include "scenarios/plan/plan_pay.h"
 #include "scenarios/plan/plan_question.h"
+#include "scenarios/questions/cost.h"
+#include "scenarios/study/job_life.h"
 #include "sim/data/json.h"
 #include "tests/command.h"
 #include "tests/test.h"
@@ -94,7 +98,7 @@ TEST(ways_to_pay_have_the_same_step_and_cost_hours_times_quote) {
             EXPECT(result.rows[k].point.energy_kwh == row->point.energy_kwh);
         }
         EXPECT_NEAR((row->point.cost_per_run - row->storage_cost) / hours_times_quote(&r, row), 1, 1e-9);
-        EXPECT_NEAR(row->term_days, 365 * terms_years((Terms)r.rents[row->way].terms), 1e-9);
+        EXPECT_NEAR(row->point.term_days, 365 * terms_years((Terms)r.rents[row->way].terms), 1e-9);
     }
     EXPECT_INT(ways[0], 7);
     EXPECT_INT(ways[1], 15);
@@ -116,18 +120,18 @@ TEST(a_way_to_pay_costs_beside_others_what_it_costs_alone) {
         EXPECT_INT(one.row_count, 1);
         EXPECT(one.rows[0].point.cost_per_run == together.rows[i].point.cost_per_run);
         EXPECT(one.rows[0].point.digest == together.rows[i].point.digest);
-        EXPECT(one.rows[0].unused_cost == together.rows[i].unused_cost);
+        EXPECT(one.rows[0].point.unused_cost == together.rows[i].point.unused_cost);
         EXPECT_INT(one.count.simulated, together.count.simulated);
     }
     arena_close(r.arena);
 }
 
 TEST(a_term_is_billed_whole) {
-    EXPECT_NEAR(plan_billed_days(12.5, 0), 12.5, 0);
-    EXPECT_NEAR(plan_billed_days(12.5, 365), 365, 0);
-    EXPECT_NEAR(plan_billed_days(365, 365), 365, 0);
-    EXPECT_NEAR(plan_billed_days(366, 365), 730, 0);
-    EXPECT_NEAR(plan_billed_days(0, 30), 30, 0);
+    EXPECT_NEAR(bill_whole_terms(12.5, 0), 12.5, 0);
+    EXPECT_NEAR(bill_whole_terms(12.5, 365), 365, 0);
+    EXPECT_NEAR(bill_whole_terms(365, 365), 365, 0);
+    EXPECT_NEAR(bill_whole_terms(366, 365), 730, 0);
+    EXPECT_NEAR(bill_whole_terms(0, 30), 30, 0);
 }
 
 // Half a year's run may take up to twice as long before its reservation costs more.
@@ -338,4 +342,49 @@ TEST(each_row_of_what_a_plan_costs_stands_by_its_name_and_they_sum_to_it) {
     }
     const char *other = strstr(ended->out, "\n   Other ");
     EXPECT(other == NULL || other > table);
+}
+
+// A number of the answer in JSON, by its path of keys.
+static double answer_number_of(Arena *arena, int (*command)(int, char **), const char *line, const char *object,
+                               const char *key) {
+    Problems *problems = problems_create(arena);
+    const char *out = run_command(command, line)->out;
+    const Json *answer = json_read_text(arena, "answer", out, strlen(out), problems);
+    const Json *within = answer && object ? json_get(answer, object) : answer;
+    const Json *number = within ? json_get(within, key) : NULL;
+    EXPECT(number != NULL);
+    return number ? number->number : NAN;
+}
+
+// The same run of the same machines, asked as a plan, as a run and as days.
+TEST(a_reserved_run_costs_the_same_in_plan_run_and_cost) {
+    Arena *arena = arena_open();
+    static const char rented[] = "--node azure-nd96isr-h100-v5 --terms reserved_1y --date 2026-11-21 --json";
+    const char *job = arena_printf(arena,
+                                   "--model gpt2-355m --tokens 20B --seq 1024 --global-batch 64 --gpus 8 --tp 1 "
+                                   "--pp 1 --micro-batch 4 --zero 0 %s",
+                                   rented);
+    const char *plan = arena_printf(arena, "plan %s", job), *run = arena_printf(arena, "run %s", job);
+    double days = answer_number_of(arena, command_plan, plan, NULL, "days");
+    const char *cost = arena_printf(arena, "cost --nodes 1 --run %.17gd %s", days, rented);
+    double whole = 8760 * answer_number_of(arena, command_cost, cost, "cost", "per_hour");
+    EXPECT_NEAR(answer_number_of(arena, command_run, run, NULL, "days") / days, 1, 1e-9);
+    EXPECT_NEAR(answer_number_of(arena, command_plan, plan, "cost", "amount") / whole, 1, 1e-9);
+    EXPECT_NEAR(answer_number_of(arena, command_run, run, "cost", "amount") / whole, 1, 1e-9);
+    EXPECT_NEAR(answer_number_of(arena, command_cost, cost, "cost", "per_run") / whole, 1, 1e-9);
+    double unused = whole * (1 - days / 365);
+    EXPECT_NEAR(answer_number_of(arena, command_run, run, "cost", "unused_cost") / unused, 1, 1e-9);
+    EXPECT_NEAR(answer_number_of(arena, command_cost, cost, "cost", "unused_cost") / unused, 1, 1e-9);
+    arena_close(arena);
+}
+
+// Longer than the undisturbed run's term: failures make it two.
+TEST(days_that_failures_add_are_billed_in_whole_terms_too) {
+    RecordPoint point = {
+        .days = 300, .cost_per_hour = 2, .term_days = 365, .unused_cost = 48 * 65, .cost_per_run = 48 * 365 + 7};
+    job_bill_days(&point, 400);
+    EXPECT_NEAR(point.cost_per_run, 48 * 730 + 7, 1e-9);
+    EXPECT_NEAR(point.unused_cost, 48 * 330, 1e-9);
+    job_bill_days(&point, 300);
+    EXPECT_NEAR(point.cost_per_run, 48 * 365 + 7, 1e-9);
 }

@@ -232,6 +232,14 @@ const char *results_old_prices(Arena *arena, const DatedPrice *prices, int count
                : NULL;
 }
 
+const char *results_whole_terms(Arena *arena, double term_days, double cost, double unused, double days,
+                                const char *currency) {
+    if (!(term_days > 0) || !isfinite(cost)) return NULL;
+    return arena_printf(arena, "Paid for whole terms of %s, used or not: %s; the run's own %s are %s of it",
+                        text_days(arena, term_days), text_money(arena, cost, currency), text_days(arena, days),
+                        text_money(arena, cost - unused, currency));
+}
+
 static const char *old_prices(const RecordTelling *telling) {
     struct {
         DatedPrice *items;
@@ -259,6 +267,15 @@ void record_without_effect(Answer *answer, Arena *arena, const RecordPoint *poin
     answer_caution(answer, "%s.", joined);
 }
 
+// Of several points no one's figures.
+static const char *whole_terms(const RecordTelling *telling, const RecordPoint *first) {
+    if (telling->record->point_count > 1 && first->term_days > 0)
+        return arena_printf(telling->arena, "Paid for whole terms of %s, used or not",
+                            text_days(telling->arena, first->term_days));
+    return results_whole_terms(telling->arena, first->term_days, if_ran(first, first->cost_per_run), first->unused_cost,
+                               first->days, first->currency);
+}
+
 static void add_notes(const RecordTelling *telling) {
     const Record *record = telling->record;
     Answer *answer = telling->answer;
@@ -270,6 +287,8 @@ static void add_notes(const RecordTelling *telling) {
     const char *doubted =
         record->point_count ? results_doubted_prices(telling->arena, first->prices, first->price_count) : NULL;
     record_without_effect(answer, telling->arena, record->points, record->point_count);
+    const char *terms = record->point_count ? whole_terms(telling, first) : NULL;
+    if (terms) answer_caution(answer, "%s", terms);
     if (doubted) answer_caution(answer, "%s", doubted);
     if (old) answer_caution(answer, "%s", old);
     if (few == 0) answer_detail(answer, FOR_VERBOSE);

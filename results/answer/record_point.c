@@ -189,7 +189,8 @@ static void add_memory(const RecordTelling *telling, const RecordPoint *point) {
 static const char *price_text(Arena *arena, const RecordPoint *point) {
     if (!point->price_of_gpu_hour) return "";
     const char *text = arena_printf(arena, "%s %s a GPU-hour", point->price_of_gpu_hour, point->currency);
-    double hours = 24 * point->days, run = if_ran(point, point->cost_per_run);
+    double run = if_ran(point, point->cost_per_run);
+    double hours = 24 * point->days + (point->term_days > 0 ? point->unused_cost / point->cost_per_hour : 0);
     if (!isfinite(run) || !isfinite(hours)) return text;
     double least = run - (point->cost_per_hour - point->cost_per_hour_least) * hours;
     double most = run + (point->cost_per_hour_most - point->cost_per_hour) * hours;
@@ -255,6 +256,10 @@ static void add_cost(const RecordTelling *telling, const RecordPoint *point) {
     number(answer, "per_month", AS_MONEY, point->cost_per_month);
     number(answer, "per_run", AS_MONEY, if_ran(point, point->cost_per_run));
     number(answer, "per_step", AS_MONEY, if_ran(point, point->cost_per_step));
+    if (point->term_days > 0) {
+        number(answer, "term_days", AS_NUMBER, point->term_days);
+        number(answer, "unused_cost", AS_MONEY, if_ran(point, point->unused_cost));
+    }
     if (point->price_of_gpu_hour) {
         answer_text(answer, "price_of_gpu_hour", NULL, point->price_of_gpu_hour);
         number(answer, "per_hour_least", AS_MONEY, point->cost_per_hour_least);

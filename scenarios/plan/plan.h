@@ -95,8 +95,6 @@ typedef struct PlanRow {
     RecordPoint point;     // point.ran false: nothing fits, with the reason in why_not
     bool owned;
     int way;                        // of the request's rents; 0 where it has one only
-    double term_days;               // rent is paid for whole ones, used or not; 0: by the hour (plan_pay.h)
-    double unused_cost;             // part of the cost: of the term's days that the run does not take
     bool no_spares;                 // spares are not given, and the plan is better without (plan.c)
     double spares_cost;             // part of the cost: of spare nodes (plan_pay.h)
     double storage_cost;            // part of the cost: of checkpoint storage (plan_pay.h)

@@ -315,6 +315,10 @@ static void add_doubts(Answer *answer, const PlanStudy *plan, const PlanRow *row
     const RecordPoint *point = &row->point;
     const char *doubted = results_doubted_prices(plan->arena, point->prices, point->price_count);
     int spares = plan_spares(plan->request->faults, point->node_count);
+    const char *terms =
+        results_whole_terms(plan->arena, point->term_days, point->cost_per_run - row->spares_cost - row->storage_cost,
+                            point->unused_cost, point->days, point->currency);
+    if (terms) answer_caution(answer, "%s", terms);
     if (doubted) answer_caution(answer, "%s.", doubted);
     record_without_effect(answer, plan->arena, point, 1);
     if (spares > point->node_count)
@@ -484,7 +488,7 @@ static void bill_lines(Bill *bill, const PlanRow *row) {
     }
     bill_line(bill, "Spare nodes", row->spares_cost);
     bill_line(bill, "Storage for checkpoints", row->storage_cost);
-    bill_line(bill, "Days of the term that are not used", row->unused_cost);
+    bill_line(bill, "Days of the term that are not used", row->point.unused_cost);
     bill_line(bill, point->cost_line_count > 0 ? "Other" : "Machines", bill->total - bill->so_far);
     bill_line(bill, "The run", bill->total);
     answer_mark(bill->answer);

@@ -174,9 +174,9 @@ static void add_paid(Answer *answer, const PlanStudy *plan, const PlanRow *row) 
     answer_text(answer, "terms", NULL, plan_terms_name(plan->request, row));
     if (row->spares_cost > 0) answer_number(answer, "spares_cost", NULL, AS_MONEY, row->spares_cost);
     if (row->storage_cost > 0) answer_number(answer, "storage_cost", NULL, AS_MONEY, row->storage_cost);
-    if (!(row->term_days > 0)) return;
-    answer_number(answer, "term_days", NULL, AS_NUMBER, row->term_days);
-    answer_number(answer, "unused_cost", NULL, AS_MONEY, row->unused_cost);
+    if (!(row->point.term_days > 0)) return;
+    answer_number(answer, "term_days", NULL, AS_NUMBER, row->point.term_days);
+    answer_number(answer, "unused_cost", NULL, AS_MONEY, row->point.unused_cost);
 }
 
 static void add_row(Answer *answer, const PlanStudy *plan, const PlanRow *row) {

@@ -5,9 +5,9 @@
 
 #include "models/workload/cost/cost.h"
 #include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
 #include "models/workload/step/step_constants.h"
 #include "models/workload/step/step_range.h"
-#include "scenarios/plan/plan_pay.h"
 #include "sim/base/list.h"
 #include "sim/base/random.h"
 #include "sim/base/statistics.h"
@@ -86,7 +86,7 @@ PlanSpread plan_spread_of(const PlanRequest *request, const PlanRow *row) {
                          .price = row->price_sigma,
                          .price_least = row->price_least > 0 ? log(row->price_least) : -INFINITY,
                          .price_most = row->price_most > 0 ? log(row->price_most) : INFINITY,
-                         .term_days = row->term_days,
+                         .term_days = row->point.term_days,
                          .start_s = request->start_s,
                          .late_s = request->start_spread_s / log(10)}; // nine in ten within the spread
     split_step(&row->training, &row->point, &spread);
@@ -105,7 +105,7 @@ PlanOutcome plan_outcome(const PlanSpread *spread, const RecordPoint *point, con
     double longer = exp(step) * (1 + fmax(0, beyond)) / (1 + spread->stall + spread->lost);
     double start_s = spread->start_s - spread->late_s * log1p(-factors[FACTOR_START]);
     double billed =
-        plan_billed_days(point->days * longer, spread->term_days) / plan_billed_days(point->days, spread->term_days);
+        bill_whole_terms(point->days * longer, spread->term_days) / bill_whole_terms(point->days, spread->term_days);
     double price = fmax(spread->price_least, fmin(spread->price_most, spread->price * factors[FACTOR_PRICE]));
     return (PlanOutcome){.days = point->days * longer + start_s / DAY,
                          .begin_days = start_s / DAY,

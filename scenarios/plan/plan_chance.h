@@ -37,7 +37,7 @@ typedef struct PlanSpread {
     double luck;        // of the time beyond, over training's
     double price;       // of the log
     double price_least, price_most; // its bounds: the lowest and highest known offer
-    double term_days;               // rent is paid for whole ones (plan_pay.h); 0: by the hour
+    double term_days;               // rent is paid for whole ones (bill_of_run); 0: by the hour
     double start_s, late_s;         // delivery; its mean delay (exponential)
 } PlanSpread;
 

@@ -8,27 +8,6 @@
 #include "models/workload/money/money.h"
 #include "scenarios/study/job_life.h"
 
-#define DAYS_PER_YEAR 365.0
-
-double plan_billed_days(double days, double term_days) {
-    return term_days > 0 ? term_days * fmax(1, ceil(days / term_days * (1 - 1e-12))) : days;
-}
-
-static double term_of(const ClusterMoney *money) {
-    if (money->own || !money->quotes || money->quotes[0].count == 0) return 0;
-    return DAYS_PER_YEAR * terms_years(money->quotes[0].offers[0]->terms);
-}
-
-void plan_pay_terms(const Cluster *cluster, PlanRow *row) {
-    RecordPoint *point = &row->point;
-    row->term_days = term_of(cluster->money);
-    row->unused_cost = 0;
-    if (!point->ran || !isfinite(point->cost_per_run) || !(row->term_days > 0)) return;
-    double whole = 24 * plan_billed_days(point->days, row->term_days) * point->cost_per_hour;
-    row->unused_cost = fmax(0, whole - point->cost_per_run); // a price with steps of billing has it already
-    point->cost_per_run += row->unused_cost;
-}
-
 int plan_spares(const FaultsSpec *faults, int nodes) {
     if (!faults) return 0;
     return faults->spares_given ? faults->spares : life_usual_spares(nodes);

@@ -1,14 +1,11 @@
-// How the machines of a plan are paid for: provider, terms, and the unused part of a term.
-//
-// A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
-// T ceil(D / T). Spot machines are paid by the hour; those that the provider takes back count as failures.
+// How the machines of a plan are paid for: provider and terms (whole ones: bill_of_run), spare nodes, storage. Spot
+// machines are paid by the hour; those that the provider takes back count as failures.
 #pragma once
 
 #include "models/workload/life/life.h"
 #include "scenarios/plan/plan.h"
 
-double plan_billed_days(double days, double term_days); // term_days 0: as many as they are
-int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
+int plan_ways(const PlanRequest *request); // to rent machines that are looked at, at least 1
 // Whether a node is offered in this way. A provider's own node costs what that provider asks, not others' prices on
 // terms that it does not have; and a user's price is the same in all ways, so only the first is kept.
 bool plan_sells(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
@@ -29,8 +26,6 @@ const char *plan_median_text(Arena *arena, const PlanRequest *request, const Nod
 // The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.
 const char *plan_unsold_text(Arena *arena, const PlanRequest *request, const PlanResult *result, const NodeType *node);
 
-// Sets the row's term as the cluster's prices have it, and adds to its cost what of it is paid and not used.
-void plan_pay_terms(const Cluster *cluster, PlanRow *row);
 // Spare nodes when failures are counted, as given or by default; they are paid like working nodes.
 int plan_spares(const FaultsSpec *faults, int nodes);
 void plan_pay_spares(const Cluster *cluster, PlanRow *row); // adds them to the cost; row->spares_cost is that

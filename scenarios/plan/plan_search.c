@@ -131,7 +131,6 @@ PlanFound plan_search_row(const PlanRequest *request, const PlanRow *row, int sl
 
 void plan_live_row(Arena *arena, const PlanRequest *request, const Cluster *cluster, PlanRow *row) {
     job_live(arena, request->catalogue, cluster, &row->training, PLAN_SEED, &row->point, problems_create(arena));
-    plan_pay_terms(cluster, row);
     plan_pay_spares(cluster, row);
     plan_pay_storage(request, cluster, row);
 }
@@ -140,9 +139,8 @@ RecordPoint plan_undisturbed(const PlanRow *row) {
     const RecordPoint *point = &row->point;
     RecordPoint before = *point;
     if (!(point->days_undisturbed > 0)) return before;
-    before.days = point->days_undisturbed;
-    before.cost_per_run -= row->unused_cost + row->spares_cost + row->storage_cost +
-                           point->cost_per_hour * 24 * (point->days - point->days_undisturbed);
+    before.cost_per_run -= row->spares_cost + row->storage_cost;
+    job_bill_days(&before, point->days_undisturbed);
     before.energy_kwh *= before.days / point->days;
     before.carbon_kg *= before.days / point->days;
     return before;

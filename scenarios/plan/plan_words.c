@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_pay.h"
 #include "sim/base/text.h"
 
@@ -95,9 +96,10 @@ const char *plan_cluster_text(const PlanStudy *plan, const PlanRow *row) {
 // ---- How it is paid.
 
 static const char *term_text(const PlanStudy *plan, const PlanRow *row) {
-    double billed = plan_billed_days(row->point.days, row->term_days), unused = billed - row->point.days;
-    const char *costs =
-        row->unused_cost > 0 ? arena_printf(plan->arena, " and cost %s", plan_money(plan, row->unused_cost)) : "";
+    double billed = bill_whole_terms(row->point.days, row->point.term_days), unused = billed - row->point.days;
+    const char *costs = row->point.unused_cost > 0
+                            ? arena_printf(plan->arena, " and cost %s", plan_money(plan, row->point.unused_cost))
+                            : "";
     return arena_printf(plan->arena, "%s: %.4g days, used or not; %.3g of them are not used%s",
                         terms_titles[plan_terms_of(plan->request, row)], billed, unused, costs);
 }
@@ -116,7 +118,7 @@ static const char *spot_text(const PlanStudy *plan, const PlanRow *row) {
 
 const char *plan_payment_text(const PlanStudy *plan, const PlanRow *row) {
     if (row->owned || isnan(row->point.cost_per_run) || plan_is_stated(plan->request, row->node)) return NULL;
-    if (row->term_days > 0) return term_text(plan, row);
+    if (row->point.term_days > 0) return term_text(plan, row);
     return plan_terms_of(plan->request, row) == TERMS_SPOT ? spot_text(plan, row) : NULL;
 }
 

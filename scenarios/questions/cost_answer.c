@@ -181,6 +181,10 @@ static void add_cost(Answer *answer, const CostFound *found) {
     answer_number(answer, "per_month", NULL, AS_MONEY, bill->per_month);
     answer_number(answer, "per_year", NULL, AS_MONEY, 12 * bill->per_month);
     if (found->run_hours > 0) answer_number(answer, "per_run", NULL, AS_MONEY, bill_of_run(bill, found->run_hours));
+    if (found->run_hours > 0 && bill->term_hours > 0) {
+        answer_number(answer, "term_days", NULL, AS_NUMBER, bill->term_hours / 24);
+        answer_number(answer, "unused_cost", NULL, AS_MONEY, bill_unused_of_run(bill, found->run_hours));
+    }
     add_shares(answer, found);
     if (bill->once > 0) answer_say(answer, "Once a run", "for data carried out: %s", money(found, bill->once));
     add_lines(answer, found);
@@ -298,11 +302,15 @@ static void add_cheapest(Answer *answer, const CostFound *found) {
 
 static void add_cautions(Answer *answer, const CostFound *found) {
     const ClusterBill *bill = &found->bill;
-    const ClusterMoney *paid = found->cluster->money;
-    double term = !bill->owned && paid->quotes ? terms_years(paid->quotes[0].offers[0]->terms) : 0;
-    if (term > 0)
+    double days = found->run_hours / 24, run = bill_of_run(bill, found->run_hours);
+    const char *terms = days > 0 ? results_whole_terms(found->arena, bill->term_hours / 24, run - bill->once,
+                                                       bill_unused_of_run(bill, found->run_hours), days, bill->currency)
+                                 : NULL;
+    if (terms)
+        answer_caution(answer, "%s", terms);
+    else if (bill->term_hours > 0)
         answer_caution(answer, "Paid for the whole term, used or not: %s in all",
-                       money(found, 12 * bill->per_month * term));
+                       money(found, bill->term_hours * bill->per_hour));
     if (bill->interruptions_per_hour > 0)
         answer_caution(answer, "Spot: one of these machines is taken away every %s",
                        text_days(found->arena, 1 / (bill->interruptions_per_hour * found->cluster->node_count) / 24));

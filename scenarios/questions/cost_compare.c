@@ -113,7 +113,7 @@ Comparison designs_compare(Arena *arena, const Design *a, const Design *b) {
     for (int f = 0; f < FACTOR_COUNT; f++) worth[f] = worth_of(f, of_a, of_b);
     const CompareRow samples = {NULL, "samples", "Length of the run", "samples", a->samples, b->samples, 0},
                      longer = {NULL, "longer", "Failures, checkpoints", "time/work", a->longer, b->longer, 0},
-                     rest = {NULL, "rest", "Minimum billing, once", "money", a->rest, b->rest, 0},
+                     rest = {NULL, "rest", "Minimum billing, whole terms, once", "money", a->rest, b->rest, 0},
                      seconds = {.group = "GPU-seconds a sample", .unit = "GPU-s/sample"},
                      prices = {.group = "price of a GPU-hour", .unit = "GPU-hour"};
     add_row(arena, &list, samples, worth[FACTOR_SAMPLES]);

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "models/hardware/hardware.h"
+#include "models/workload/money/money.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
 #include "sim/base/random.h"
@@ -65,6 +66,15 @@ LifeSpec job_life_spec(Arena *arena, const Catalogue *catalogue, const Cluster *
     return spec;
 }
 
+void job_bill_days(RecordPoint *point, double days) {
+    double used = point->cost_per_run - point->unused_cost + point->cost_per_hour * 24 * (days - point->days);
+    double hours = 24 * days;
+    if (point->term_days > 0)
+        point->unused_cost = (bill_whole_terms(hours, 24 * point->term_days) - hours) * point->cost_per_hour;
+    point->days = days;
+    point->cost_per_run = used + point->unused_cost;
+}
+
 static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, RecordPoint *point) {
     double sigma = log(point->step_p95_s / point->step_p5_s) / (2 * Z95);
     double *days = ARENA_ARRAY(arena, double, study->runs);
@@ -73,14 +83,13 @@ static void set_days(Arena *arena, const LifeStudy *study, uint64_t seed, Record
         days[i] = study->run_days[i] * exp(sigma * random_normal(&stream));
     }
     Summary summary = summarise(arena, days, study->runs);
-    double longer = study->days.p50 / point->days, more_days = study->days.p50 - point->days;
+    double longer = study->days.p50 / point->days;
     point->days_undisturbed = point->days;
     point->days_of_chance = study->days.sd;
     point->checkpoint_share = study->share[LIFE_CHECKPOINT];
-    point->days = study->days.p50;
+    job_bill_days(point, study->days.p50);
     point->days_p5 = summary.p5;
     point->days_p95 = summary.p95;
-    point->cost_per_run += point->cost_per_hour * 24 * more_days;
     point->energy_kwh *= longer;
     point->carbon_kg *= longer;
 }

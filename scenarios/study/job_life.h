@@ -13,6 +13,8 @@ void job_live(Arena *arena, const Catalogue *catalogue, const Cluster *cluster, 
               uint64_t seed, RecordPoint *point, Problems *problems);
 // The same for a given life.
 void job_live_as(Arena *arena, LifeSpec spec, Where where, uint64_t seed, RecordPoint *point, Problems *problems);
+// The point's run takes so many days: its cost follows, by the hour or in whole terms.
+void job_bill_days(RecordPoint *point, double days);
 // Storage of its checkpoints: the job's, else the cluster's, else the default.
 typedef struct JobStorage {
     const StorageType *unit;

@@ -99,6 +99,8 @@ static void set_bill(Arena *arena, RecordPoint *point, const Cluster *cluster, c
     set_price_range(arena, point, cluster, bill);
     point->cost_per_step = bill->per_hour * point->step_p50_s / 3600;
     point->cost_per_run = bill_of_run(bill, point->days * 24);
+    point->term_days = bill->term_hours / 24;
+    point->unused_cost = bill_unused_of_run(bill, point->days * 24);
 }
 
 // What is rented costs the same whatever it does.

@@ -88,7 +88,8 @@ static double three_figures(double amount) {
 
 static const char *step_money(Arena *arena, const JobNow *now, const WhatIf *change) {
     double saved = now->point.cost_per_step - change->cost;
-    if (!isfinite(saved) || now->point.cost_per_step <= 0) return "";
+    bool is_reserved = now->point.term_days > 0; // paid for whole terms, however short the step
+    if (!isfinite(saved) || now->point.cost_per_step <= 0 || is_reserved) return "";
     bool run = now->point.steps > 0;
     double amount = run ? now->point.cost_per_run * saved / now->point.cost_per_step : 1000 * saved;
     return arena_printf(arena, ", %s %s per %s", text_money(arena, three_figures(fabs(amount)), now->point.currency),

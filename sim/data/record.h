@@ -115,6 +115,8 @@ typedef struct RecordPoint {
     const NamedValue *exposed; // by cause, seconds, mean over ranks; sums to the step time
     int exposed_count;
     double cost_per_hour, cost_per_month, cost_per_run, cost_per_step; // NAN unknown
+    // Reserved machines are paid for whole terms: their length, 0 by the hour, and what of cost_per_run is paid unused.
+    double term_days, unused_cost;
     const char *currency;
     const char
         *price_of_gpu_hour; // where it is a median of providers: "5.22 (2.95 to 12.29 at 10 providers)"; else NULL

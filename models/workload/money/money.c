@@ -115,10 +115,17 @@ double break_even_utilisation(const OwnCost *cost, double rent_per_hour) {
     return saved > 0 ? cost->fixed_per_year / (HOURS_PER_YEAR * saved) : INFINITY;
 }
 
+// What capital_per_year pays for in the machines' life: of a building that stands longer the part that they use up.
+static double capital_to_pay_back(const OwnCost *cost) {
+    double interest = cost->interest;
+    if (interest < 1e-12) return cost->capital_per_year * cost->years;
+    return cost->capital_per_year * -expm1(-cost->years * log1p(interest)) / interest;
+}
+
 double own_payback_months(const OwnCost *cost, double rent_per_hour) {
     double used = HOURS_PER_MONTH * cost->utilisation;
     double running = (cost->fixed_per_year - cost->capital_per_year) / 12 + cost->energy_per_hour * used;
-    return payback_months(cost->capital_amount, rent_per_hour * used - running, cost->interest);
+    return payback_months(capital_to_pay_back(cost), rent_per_hour * used - running, cost->interest);
 }
 
 double own_cost_per_hour(const OwnCost *cost, double utilisation) {
@@ -179,7 +186,7 @@ static double machines_price(const OwnCost *cost) {
 OwnCost own_cost(const Cluster *cluster, const ClusterPower *power) {
     const OwnSpec *own = cluster->money->own;
     CHECK(own);
-    OwnCost cost = {.utilisation = own->utilisation, .interest = own->interest};
+    OwnCost cost = {.utilisation = own->utilisation, .interest = own->interest, .years = own->years};
     list_capital(&cost, cluster, power);
     for (int i = 0; i < cost.capital_count; i++) {
         const CapitalLine *line = &cost.capital[i];
@@ -282,6 +289,7 @@ static void bill_rent(Arena *arena, const Cluster *cluster, ClusterBill *bill, L
         const Quote *quote = &money->quotes[g];
         for (int i = 0; i < quote->count; i++) {
             const Offer *offer = quote->offers[i];
+            bill->term_hours = fmax(bill->term_hours, HOURS_PER_YEAR * terms_years(offer->terms));
             add_price(arena, prices, offer->name, offer->title, offer->date, offer_fact(offer));
             add_currency(arena, prices, money, offer->currency);
         }
@@ -390,9 +398,22 @@ double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, do
     return rate > 0 ? rate * units * unit->unit_usd_per_hour * (1 + support) * (1 + tax_of(spec)) : NAN;
 }
 
+static double whole_steps(double hours, double step) { return step * ceil(hours / step * (1 - 1e-12)); }
+
+double bill_whole_terms(double hours, double term_hours) {
+    return term_hours > 0 ? fmax(term_hours, whole_steps(hours, term_hours)) : hours;
+}
+
+static double billed_hours(const ClusterBill *bill, double hours) {
+    if (isnan(hours)) return NAN;
+    return fmax(bill->step_hours > 0 ? whole_steps(hours, bill->step_hours) : hours, bill->minimum_hours);
+}
+
+double bill_unused_of_run(const ClusterBill *bill, double hours) {
+    double billed = billed_hours(bill, hours);
+    return bill->term_hours > 0 ? (bill_whole_terms(billed, bill->term_hours) - billed) * bill->per_hour : 0;
+}
+
 double bill_of_run(const ClusterBill *bill, double hours) {
-    double billed = hours;
-    if (bill->step_hours > 0) billed = bill->step_hours * ceil(billed / bill->step_hours * (1 - 1e-12));
-    billed = fmax(billed, bill->minimum_hours);
-    return (isnan(hours) ? NAN : billed) * bill->per_hour + bill->once;
+    return billed_hours(bill, hours) * bill->per_hour + bill_unused_of_run(bill, hours) + bill->once;
 }

@@ -50,7 +50,7 @@ typedef struct OwnCost {
     double maintenance_per_year, staff_per_year, colocation_per_year, idle_energy_per_year;
     double fixed_per_year;  // all of these: to be paid whether or not jobs run
     double energy_per_hour; // of a job, beyond what idle machines draw
-    double utilisation, interest;
+    double utilisation, interest, years;
 } OwnCost;
 
 OwnCost own_cost(const Cluster *cluster, const ClusterPower *power);
@@ -61,7 +61,9 @@ double own_cost_per_hour(const OwnCost *cost, double utilisation);
 double annuity(double amount, double residual_share, double interest, double years);
 // Months until what renting would have cost has paid for the capital; INFINITY: never.
 double payback_months(double capital, double saved_per_month, double interest);
-double own_payback_months(const OwnCost *cost, double rent_per_hour); // as much used either way
+// As much used either way. To pay back is what is bought less what it is sold for, as in capital_per_year, so what is
+// cheaper to own has paid for itself within its life.
+double own_payback_months(const OwnCost *cost, double rent_per_hour);
 // Utilisation from which owning is cheaper than renting at that hourly rent; INFINITY: at none, even above 1.
 double break_even_utilisation(const OwnCost *cost, double rent_per_hour);
 
@@ -82,7 +84,8 @@ typedef struct ClusterBill {
     double rent_per_hour, break_even_utilisation, payback_months; // owned, where a rent is named too; else NAN
     double capital;                                               // owned: all that is bought; else 0
     double minimum_hours, step_hours;                             // of rent
-    double interruptions_per_hour;                                // spot: of one machine
+    double term_hours;             // reserved: paid for whole ones, used or not; 0: by the hour
+    double interruptions_per_hour; // spot: of one machine
     double wall_watts, peak_wall_watts;
     double carbon_kg_per_hour;
     const DatedPrice *prices; // used for it
@@ -95,4 +98,8 @@ typedef struct ClusterBill {
 double storage_bill_per_hour(const Cluster *cluster, const StorageType *unit, double units);
 
 ClusterBill cluster_bill(Arena *arena, const Cluster *cluster, const ActivityMix *mix);
+// What a run costs. A reservation is paid for whole terms, whether or not a job runs: a run of H hours on terms of T
+// costs that of T ceil(H / T), for that is what is signed for it. bill_unused_of_run: the part of it that is no run's.
 double bill_of_run(const ClusterBill *bill, double hours);
+double bill_unused_of_run(const ClusterBill *bill, double hours);
+double bill_whole_terms(double hours, double term_hours); // in hours, at least one term; 0: as many as they are
