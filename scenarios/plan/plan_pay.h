@@ -21,6 +21,10 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
 
 // What a node costs in one of the ways.
 Quote plan_quote_of_way(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
+// Neither the user nor the catalogue says what it costs to buy.
+bool plan_lacks_purchase(const PlanRequest *request, const NodeType *node);
+// How many providers have all machines compared, where that node's price is the median of just these; 0: it is not.
+int plan_same_providers(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // What that is the median of, as a sentence; NULL: a price of the node's own, or stated, or none.
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.

@@ -44,7 +44,9 @@ typedef struct RivalList {
 static Rival rival_of(const CostFound *found, const Offer *offer) {
     const ClusterMoney *money = found->cluster->money;
     double rate = exchange_rate(money->catalogue, offer->currency, money->currency);
-    Rival rival = {offer, rate * offer_gpu_hour(offer) * found->cluster->gpu_count, NAN, NAN};
+    const NodeType *machine = offer->node_count > 0 ? catalogue_node(money->catalogue, offer->nodes[0]) : NULL;
+    double gpus = found->cluster->gpu_count, paid = machine ? rented_gpus(machine, gpus) : gpus;
+    Rival rival = {offer, rate * offer_gpu_hour(offer) * paid, NAN, NAN};
     if (!found->bill.owned) return rival;
     // What is paid for all hours costs more for each that is used.
     double used = terms_are_paid_unused(offer->terms) ? rival.per_hour / found->own.utilisation : rival.per_hour;

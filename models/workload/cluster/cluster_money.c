@@ -6,6 +6,7 @@
 
 #include "models/hardware/parts.h"
 #include "models/workload/cluster/cluster.h"
+#include "models/workload/cluster/rent_options.h"
 
 static const Where nowhere = {NULL, 0};
 
@@ -176,7 +177,8 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         bool is_stated = stated_price(spec, group->type) >= 0;
         if (!is_stated && offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
             refuse_book(spec->rent, group, gpu, problems);
-        bool wished = spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->terms >= 0);
+        bool wished =
+            spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->region || spec->rent->terms >= 0);
         bool elsewhere = group->type->provider && spec->rent && spec->rent->provider &&
                          !same_part_name(group->type->provider, spec->rent->provider);
         if (!is_stated && quotes[g].count == 0 && wished && !elsewhere)
@@ -184,7 +186,7 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         if (!is_stated) check_provider(arena, cluster, money, group, problems);
         if (!is_in_currency(&quotes[g], spec, problems)) return;
         known = known && (is_stated || quotes[g].count > 0);
-        add_rent(money, group->gpus, &quotes[g]);
+        add_rent(money, rented_gpus(group->type, group->gpus), &quotes[g]);
     }
     money->quotes = stated ? NULL : quotes;
     money->offers = stated ? NULL : offers;

@@ -323,7 +323,7 @@ static const char *option_of(const char *name, size_t length) {
 
 const char *job_words(Arena *arena, bool scripted, const char *text) {
     if (scripted) return text;
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_";
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz_0123456789";
     const char *said = "";
     while (*text) {
         size_t name = strspn(text, letters), rest = name + strcspn(text + name, letters);

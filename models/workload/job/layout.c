@@ -348,15 +348,24 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     return true;
 }
 
+Precision nearest_precision(const Gpu *gpu, Precision wanted) {
+    static const Precision by_width[] = {FP4, FP8, BF16, FP16, FP32};
+    bool is_wider = wanted == INT8;
+    for (size_t i = 0; i < sizeof by_width / sizeof *by_width; i++) {
+        if (is_wider && gpu_supports(gpu, by_width[i])) return by_width[i];
+        is_wider = is_wider || by_width[i] == wanted;
+    }
+    return FP32;
+}
+
 static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
     int before = problems_added(problems);
     for (int i = 0; i < gpus.count; i++) {
         const Gpu *gpu = gpus.items[i];
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        job_hint(problems, training->scripted,
-                 gpu_supports(gpu, FP16) ? "use precision = \"fp16\" or precision = \"fp32\""
-                                         : "use precision = \"fp32\"");
+        job_hint(problems, training->scripted, "use precision = \"%s\", the nearest that the GPU has",
+                 precision_name(nearest_precision(gpu, training->precision)));
     }
     return problems_added(problems) == before;
 }
@@ -377,11 +386,26 @@ static bool attention_possible(const TrainingSpec *training, GpuTypes gpus, Prob
     return true;
 }
 
+// MXFP8's scales are of Blackwell's tensor cores: Transformer Engine refuses it on what came before. A GPU whose
+// generation is not known is not doubted.
+static bool recipe_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
+    if (training->precision != FP8 || training->fp8_recipe != FP8_MX) return true;
+    for (int i = 0; i < gpus.count; i++) {
+        const Gpu *gpu = gpus.items[i];
+        if (gpu->generation == ARCHITECTURE_OTHER || gpu->generation >= BLACKWELL) continue;
+        problem_add(problems, training->where, "%s has no %s: its scales are of Blackwell's tensor cores", gpu->name,
+                    fp8_recipe_names[FP8_MX]);
+        job_hint(problems, training->scripted, "use fp8_recipe = \"blockwise\" or fp8_recipe = \"delayed\"");
+        return false;
+    }
+    return true;
+}
+
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems) {
     int before = problems_added(problems);
     job_check(training, problems);
     bool sound = resolve_layout(arena, training, gpu_count, resolved, problems);
-    return precision_possible(training, gpus, problems) && attention_possible(training, gpus, problems) && sound &&
-           problems_added(problems) == before;
+    return precision_possible(training, gpus, problems) && attention_possible(training, gpus, problems) &&
+           recipe_possible(training, gpus, problems) && sound && problems_added(problems) == before;
 }
