@@ -354,7 +354,7 @@ TEST(what_is_said_is_taken_as_it_is_meant_or_asked_back) {
         {RUN "--attention flash3", 4, "A100-SXM4-80GB has no flash3"},
         {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --attention flash4", 4, "has no flash4"},
         {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --precision fp8 --fp8-recipe mxfp8", 4,
-         "has no mxfp8"},
+         "use --fp8-recipe blockwise"},
         {"run --model gpt2-124m --node dgx-b200 --gpus 8 --micro-batch 1 --precision fp8 --fp8-recipe mxfp8", 0, ""},
         {"run --model gpt2-124m --node dgx-h100 --gpus 8 --micro-batch 1 --precision fp4", 4, "--precision fp8"},
         {"run --model gpt2-124m --node dgx-a100 --gpus 8 --micro-batch 1 --precision fp8", 4, "--precision bf16"},

@@ -239,6 +239,11 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
     if (median) also(&list, median);
     if (!request->faults && !(row->point.goodput > 0))
         also(&list, "no failures or checkpoints: --faults " FAULTS_USUAL);
+    for (int n = 0; n < request->node_count && request->own_or_rent; n++)
+        if (plan_lacks_purchase(request, request->nodes[n]))
+            also(&list, arena_printf(plan->arena,
+                                     "%s only rented, for no list says what it costs to buy: --node-price %s=400k",
+                                     request->nodes[n]->name, request->nodes[n]->name));
     if (*list.text) answer_say(answer, "Assumed", "%s", list.text);
 }
 
@@ -508,9 +513,6 @@ static bool same_cluster(const PlanRow *a, const PlanRow *b) {
 
 // Owned against rented, of the cluster in front.
 static void add_break_even(Answer *answer, const PlanStudy *plan, const PlanRow *chosen) {
-    if (plan->request->own_or_rent && plan_lacks_purchase(plan->request, chosen->node))
-        answer_say(answer, "Owning", "%s is not compared: no list has what it costs to buy; --node-price %s=400k",
-                   chosen->node->name, chosen->node->name);
     for (int i = 0; i < plan->result->row_count && plan->request->own_or_rent; i++) {
         const PlanRow *row = &plan->result->rows[i];
         const RecordPoint *point = &row->point;
