@@ -191,3 +191,21 @@ TEST(a_tolerance_is_said_where_messages_are_many_and_refused_where_there_are_non
     EXPECT_INT(ended->code, 2);
     EXPECT_CONTAINS(ended->err, "add --fidelity flow");
 }
+
+// Ten times the line rate carries no byte faster where the host's processor moves them all.
+TEST(where_sockets_decide_no_card_is_named_as_the_limit) {
+    static const char *const fabrics[] = {"eth-25g", "eth-100g"};
+    for (int i = 0; i < 2; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "collective all_reduce --node dgx-a100 --nodes 4 --fabric %s --sizes 1G",
+                 fabrics[i]);
+        const Ended *ended = run_command(command_collective, line);
+        EXPECT_INT(ended->code, 0);
+        EXPECT_CONTAINS(ended->out, "host sockets");
+        EXPECT(!strstr(ended->out, "nic0.out"));
+    }
+    EXPECT(!strstr(
+        run_command(command_collective, "collective all_reduce --node dgx-a100 --nodes 4 --fabric ib-hdr200 --sizes 1G")
+            ->out,
+        "host sockets"));
+}

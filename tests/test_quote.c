@@ -188,3 +188,49 @@ TEST(a_run_whose_price_is_a_median_says_from_what_to_what_it_costs) {
     snprintf(words, sizeof words, "%s--json", line); // nobody's machine, and nobody asked
     EXPECT_CONTAINS(run_command(command_run, words)->out, "\"per_hour_most\": 98.32,");
 }
+
+// MI300X and H100: two providers have both, and the gap of the prices is theirs.
+TEST(two_providers_that_have_both_are_enough_and_what_is_said_of_them_is_so) {
+    const Ended *ended = run_command(command_plan, "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 "
+                                                   "--node mi300x-8,dgx-h100 -j 1 -v --micro-batch 4 --zero 1");
+    EXPECT_INT(ended->code, 0);
+    EXPECT_CONTAINS(ended->out, "! mi300x-8: 2.92 (");
+    EXPECT_CONTAINS(ended->out, "! dgx-h100: 3.70 (");
+    EXPECT_CONTAINS(ended->out, "2 providers with all these machines");
+    EXPECT(!strstr(ended->out, "at 10 providers"));
+}
+
+TEST(a_providers_machine_is_paid_whole_and_two_of_them_cost_the_same_however_many_gpus_run) {
+    EXPECT_CONTAINS(run_command(command_cost, "cost --node aws-p5.48xlarge --gpus 12 --json")->out,
+                    "\"per_hour\": 110.08,");
+    const Ended *ended = run_command(command_cost, "cost --node aws-p5.48xlarge --gpus 12");
+    EXPECT_CONTAINS(ended->out, "12 GPUs of the 16 that are rented");
+    EXPECT_CONTAINS(run_command(command_cost, "cost --node dgx-h100 --gpus 12 --price 2 --json")->out,
+                    "\"per_hour\": 24,");
+}
+
+TEST(a_region_without_prices_is_refused_and_no_other_machine_stands_for_one_offered_elsewhere) {
+    const Ended *ended = run_command(command_cost, "cost --node dgx-h100 --nodes 4 --region mars");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "no price is of a region called \"mars\"");
+    EXPECT_CONTAINS(ended->err, "us-east-1");
+    ended = run_command(command_cost, "cost --node aws-p5.48xlarge --nodes 4 --region us-west1");
+    EXPECT_INT(ended->code, 4);
+    EXPECT_CONTAINS(ended->err, "no price of aws-p5.48xlarge, on demand in us-west1");
+    EXPECT_INT(run_command(command_cost, "cost --node aws-p5.48xlarge --nodes 4 --region us-east-1")->code, 0);
+}
+
+TEST(owning_is_set_against_the_rent_that_was_named) {
+    EXPECT_CONTAINS(run_command(command_cost, "cost --node dgx-h100 --nodes 4 --own --price 2.49")->out,
+                    "renting at $2.49 a GPU-hour");
+    EXPECT(!strstr(run_command(command_cost, "cost --node dgx-h100 --nodes 4 --own")->out, "Against"));
+}
+
+TEST(owning_or_renting_says_which_machine_no_list_has_a_purchase_price_of) {
+    const char *line = "plan --model gpt2-355m --tokens 1B --global-batch 64 --gpus 8 --node mi300x-8 -j 1 "
+                       "--micro-batch 4 --zero 1 --own-or-rent";
+    char priced[256];
+    snprintf(priced, sizeof priced, "%s --node-price mi300x-8=250k", line);
+    EXPECT_CONTAINS(run_command(command_plan, line)->out, "mi300x-8 only rented");
+    EXPECT(!strstr(run_command(command_plan, priced)->out, "only rented"));
+}

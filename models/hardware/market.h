@@ -147,7 +147,7 @@ Quote quote_find(Arena *arena, const Catalogue *catalogue, const NodeType *node,
                  const char *currency);
 
 // For comparing several nodes: the providers that offer the GPUs of all nodes that are not one provider's, for
-// PriceWish.among. NULL if they are fewer than three: then each node is compared over all of its providers.
+// PriceWish.among. NULL where nobody has them all: then each node is compared over all of its providers.
 const char *const *quote_common_providers(Arena *arena, const Catalogue *catalogue, const NodeType *const *nodes,
                                           int node_count, const PriceWish *wish, int *count);
 

@@ -10,7 +10,7 @@
 #include "sim/base/quantity.h"
 #include "sim/base/statistics.h"
 
-#define ENOUGH_PROVIDERS 3 // for a median without old prices, or without providers that lack a compared part
+#define ENOUGH_PROVIDERS 3 // for a median without old prices
 
 typedef LIST_OF(const Offer *) Offers;
 
@@ -81,8 +81,12 @@ static Offers offers_meant(Arena *arena, const Catalogue *catalogue, const NodeT
     Offers own = offers_of_node(arena, catalogue, node, wish);
     Offers others = offers_of_gpu(arena, catalogue, node, gpu, wish, false);
     bool book_knows_better = !is_in_own_book(&own) && is_in_own_book(&others);
+    PriceWish anywhere = *wish;
+    anywhere.region = NULL;
+    // Another machine with such GPUs does not stand for one that is offered in another region only.
+    bool elsewhere = wish->region && own.count == 0 && offers_of_node(arena, catalogue, node, &anywhere).count > 0;
     *is_own = own.count > 0 || book_knows_better;
-    if (own.count > 0 && !book_knows_better) return own_book_first(arena, &own);
+    if ((own.count > 0 || elsewhere) && !book_knows_better) return own_book_first(arena, &own);
     return others.count > 0 ? own_book_first(arena, &others) : offers_of_gpu(arena, catalogue, node, gpu, wish, true);
 }
 
@@ -218,8 +222,8 @@ const char *const *quote_common_providers(Arena *arena, const Catalogue *catalog
         common.count = kept;
         first = false;
     }
-    *count = common.count >= ENOUGH_PROVIDERS ? common.count : 0;
-    return *count ? common.items : NULL;
+    *count = common.count;
+    return common.count ? common.items : NULL;
 }
 
 typedef struct Mean {

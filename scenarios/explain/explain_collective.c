@@ -257,9 +257,10 @@ static const char *kind_of_limit(const char *link) {
 static const char *decides(const Explained *all) {
     Arena *arena = all->arena;
     const Priced *now = &all->now;
-    const char *over = strcmp(now->limit, "latency") == 0
-                           ? "as fast as software moves them"
-                           : arena_printf(arena, "over %s (%s)", now->limit, kind_of_limit(now->limit));
+    const char *over = arena_printf(arena, "over %s (%s)", now->limit, kind_of_limit(now->limit));
+    if (strcmp(now->limit, "latency") == 0) over = "as fast as software moves them";
+    if (strcmp(now->limit, SOCKETS_LIMIT) == 0)
+        over = "as fast as the host's sockets move them, so that faster cards are no help";
     const char *balance = isnan(all->balance_bytes)
                               ? ""
                               : arena_printf(arena, "; with %s both take as long at %s", way_text(arena, now),

@@ -7,7 +7,9 @@
 
 #include "models/hardware/kernel.h"
 #include "models/workload/cluster/cluster_money.h"
+#include "models/workload/job/layout.h"
 #include "models/workload/life/life.h"
+#include "models/workload/money/money.h"
 #include "scenarios/plan/plan_chance.h"
 #include "sim/base/check.h"
 #include "sim/base/digest.h"
@@ -292,9 +294,7 @@ static const char *why_nothing_ran(Arena *arena, const PlanRequest *request, con
     if (!gpu_supports(gpu, row->training.precision))
         return arena_printf(arena, "%s has no %s units: --precision %s", gpu->name,
                             precision_name(row->training.precision),
-                            gpu_supports(gpu, BF16)   ? "bf16"
-                            : gpu_supports(gpu, FP16) ? "fp16"
-                                                      : "fp32");
+                            precision_name(nearest_precision(gpu, row->training.precision)));
     if (found->count.candidates == 0)
         return arena_printf(arena, "no layout divides %d GPUs and a global batch of %g: --global-batch %g", row->gpus,
                             row->training.global_batch, divided_batch(request, row));
@@ -351,7 +351,8 @@ static void finish_row(Arena *arena, const PlanRequest *request, const PlanFound
         row->price_sigma = row->owned ? 0 : money->rent_log_sigma;
         row->price_least = row->price_sigma > 0 ? money->rent_least / money->rent_per_hour : 0;
         row->price_most = row->price_sigma > 0 ? money->rent_most / money->rent_per_hour : 0;
-        row->rent_per_gpu_hour = row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / row->gpus;
+        row->rent_per_gpu_hour =
+            row->owned ? row->rent_per_gpu_hour : cluster->money->rent_per_hour / rented_gpus(row->node, row->gpus);
     } else {
         row->point.why_not = why_nothing_ran(arena, request, row, found, own);
     }

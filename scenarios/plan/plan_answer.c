@@ -200,8 +200,14 @@ static bool sequences_are_assumed(const PlanRequest *request, const char **sourc
     return counts_tokens(model) && !request->seq_given && usual_tokens(model, source) < model->max_positions;
 }
 
-static bool price_is_a_median(const PlanStudy *plan, const PlanRow *row) {
-    return !row->owned && plan_median_text(plan->arena, plan->request, row->node, row->way) != NULL;
+// A price that another machine in the list would change says so; NULL: it is no median.
+static const char *median_text(const PlanStudy *plan, const PlanRow *row) {
+    const PlanRequest *request = plan->request;
+    if (row->owned || !plan_median_text(plan->arena, request, row->node, row->way)) return NULL;
+    int same = plan_same_providers(plan->arena, request, row->node, row->way);
+    if (same == 0) return "the median price of such GPUs: --price";
+    return arena_printf(plan->arena, "the price at the %d provider%s with all these machines: --price", same,
+                        same == 1 ? "" : "s");
 }
 
 typedef struct List {
@@ -228,11 +234,15 @@ static void add_assumed(Answer *answer, const PlanStudy *plan, const PlanRow *ro
         also(&list, arena_printf(plan->arena, "sequences of %.0f: --seq", training->seq_len));
     if (link_is_assumed(request, row))
         also(&list, arena_printf(plan->arena, "%s between nodes: --fabric", row->fabric->name));
-    if (price_is_a_median(plan, row))
-        also(&list, plan->request->node_count > 1 ? "the median price at providers of all these GPUs: --price"
-                                                  : "the median price of such GPUs: --price");
+    const char *median = median_text(plan, row);
+    if (median) also(&list, median);
     if (!request->faults && !(row->point.goodput > 0))
         also(&list, "no failures or checkpoints: --faults " FAULTS_USUAL);
+    for (int n = 0; n < request->node_count && request->own_or_rent; n++)
+        if (plan_lacks_purchase(request, request->nodes[n]))
+            also(&list, arena_printf(plan->arena,
+                                     "%s only rented, for no list says what it costs to buy: --node-price %s=400k",
+                                     request->nodes[n]->name, request->nodes[n]->name));
     if (*list.text) answer_say(answer, "Assumed", "%s", list.text);
 }
 

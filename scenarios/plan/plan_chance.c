@@ -89,6 +89,13 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
 // there is more than one
 static bool plan_pays_in_ways(const PlanRequest *request) { return request->own_or_rent || request->rent_count > 1; }
 
+// Nodes that no provider has as his own are more than one: compared_alike() in plan_options.c.
+static bool rents_of_several(const PlanRequest *request) {
+    int count = 0;
+    for (int n = 0; n < request->node_count; n++) count += !request->nodes[n]->provider;
+    return count > 1;
+}
+
 static const RentSpec *rent_of(const PlanRequest *request, const PlanRow *row) {
     return request->rent_count > 1 ? request->rents[row->way] : request->rent;
 }
@@ -126,16 +133,28 @@ static bool compares_alike(const PlanRequest *request, int way) {
     return rent && rent->among;
 }
 
+bool plan_lacks_purchase(const PlanRequest *request, const NodeType *node) {
+    return request->own && isnan(own_node_price(request->own, node)) && node->price_usd <= 0;
+}
+
+int plan_same_providers(Arena *arena, const PlanRequest *request, const NodeType *node, int way) {
+    const RentSpec *rent = request->rent_count > 1 ? request->rents[way] : request->rent;
+    if (!rent || !rent->among || !rents_of_several(request)) return 0;
+    Quote quote = plan_quote_of_way(arena, request, node, way);
+    return !quote.is_own && quote.count == rent->among_count ? quote.count : 0;
+}
+
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way) {
     Quote quote = plan_quote_of_way(arena, request, node, way);
     bool one_of_many = request->rent_count > 1;
     if (quote.count == 0 || quote.is_own) return NULL;
     const char *of =
         quote.count > 1 || !one_of_many ? "the median of providers of such GPUs" : "of another machine with such GPUs";
-    if (quote.count > 1 && request->node_count > 1) // compared_alike() in plan_options.c
-        of = compares_alike(request, way)
-                 ? "the median of the same providers for all machines compared, not of all that have such GPUs"
-                 : "the median of its own providers: too few have the GPUs of all machines compared (--among A,B)";
+    const RentSpec *rent = one_of_many ? request->rents[way] : request->rent;
+    if (plan_same_providers(arena, request, node, way) > 0)
+        of = "of the same providers for all machines compared, not of all that have such GPUs";
+    else if (rents_of_several(request) && rent && !rent->among && !rent->provider)
+        of = "of all its own providers, for nobody has the GPUs of all machines compared";
     return arena_printf(arena, "%s%s%s: %s %s a GPU-hour, %s. A price of your own narrows it: --price, or --provider.",
                         node->name, one_of_many ? ", " : "", one_of_many ? plan_way_text(arena, request, way) : "",
                         quote_text(arena, &quote), quote.currency, of);

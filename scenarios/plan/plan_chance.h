@@ -10,7 +10,7 @@
 
 // A reservation is paid for whole terms, whether or not a job runs: a run of D days on terms of T days costs that of
 // T ceil(D / T). Spot machines are paid by the hour; those that the provider takes back count as failures.
-int plan_ways(const PlanRequest *request);              // to rent machines that are looked at, at least 1
+int plan_ways(const PlanRequest *request); // to rent machines that are looked at, at least 1
 // Whether a node is offered in this way. A provider's own node costs what that provider asks, not others' prices on
 // terms that it does not have; and a user's price is the same in all ways, so only the first is kept.
 bool plan_sells(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
@@ -26,6 +26,10 @@ PlanSpot plan_spot(Arena *arena, const PlanRequest *request, const NodeType *nod
 
 // What a node costs in one of the ways.
 Quote plan_quote_of_way(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
+// Neither the user nor the catalogue says what it costs to buy.
+bool plan_lacks_purchase(const PlanRequest *request, const NodeType *node);
+// How many providers have all machines compared, where that node's price is the median of just these; 0: it is not.
+int plan_same_providers(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // What that is the median of, as a sentence; NULL: a price of the node's own, or stated, or none.
 const char *plan_median_text(Arena *arena, const PlanRequest *request, const NodeType *node, int way);
 // The ways to rent for which a node of the plan has no offer: "spot; reserved for 1 year". NULL: none.
@@ -194,7 +198,7 @@ typedef struct PlanThen {
     int best;             // row that is then in front
     double goodput, both; // both: chance of keeping date and budget, in the worlds that the plan's own chance is of
     double mean_days, mean_cost; // of the settings: of their lives' mean, by which they are chosen (plan_mean_life)
-    const char *parts;    // of the best of each setting together: which those are; else NULL
+    const char *parts;           // of the best of each setting together: which those are; else NULL
 } PlanThen;
 
 // Other settings of the best plan with failures: spare nodes, checkpoint mode, storage and interval. The first is as

@@ -147,7 +147,8 @@ static const char usage[] =
     "lockstep collective OP --node NAME [--nodes N --fabric NAME] [--sizes 8:8G:2] [--algo NAME]";
 static const char about[] =
     "Prints nccl-tests' columns for a simulated cluster, with algorithm, protocol, channels, and the\n"
-    "link that limits (\"latency\" where none does). Sizes are whole arrays as nccl-tests counts them.\n"
+    "link that limits (\"latency\" where none does, \"host sockets\" where TCP's processor does). Sizes are whole "
+    "arrays as nccl-tests counts them.\n"
     "Exit codes: 0 done, 2 usage, 4 bad input or beyond a limit, 130 interrupted.";
 
 // ---- What comes out.

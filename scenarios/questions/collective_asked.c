@@ -292,7 +292,13 @@ void collective_build(CollectiveAsked *asked, const Options *options) {
 const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan) {
     int links;
     const Link *all = network_links(asked->cluster->network, &links);
-    return plan->limiting_link < 0 ? "latency" : all[plan->limiting_link].name;
+    if (plan->limiting_link < 0) return "latency";
+    // Bytes move as fast as the narrower of link and software lets them.
+    bool by_software =
+        plan->plan.rate_limit > 0 && plan->moving_seconds > plan->plan.bytes / plan->plan.rate_limit * (1 - 1e-9);
+    const FabricLink *link = asked->cluster->spec->link;
+    bool by_sockets = link && link->transport == TRANSPORT_TCP && asked->cluster->node_count > 1;
+    return by_software && by_sockets ? SOCKETS_LIMIT : all[plan->limiting_link].name;
 }
 
 // Otherwise another algorithm's time would be shown under the requested name.

@@ -44,7 +44,8 @@ const double *collective_pairs(const CollectiveAsked *asked, double bytes);
 // NULL after a problem (problems NULL: no message) if it cannot be simulated message by message.
 const FlowPlan *collective_messages(Arena *arena, const CollectiveAsked *asked, const CollectiveRequest *request,
                                     Problems *problems);
-const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan); // a link, or "latency"
+#define SOCKETS_LIMIT "host sockets"                                                    // a wider link is no help
+const char *collective_limit(const CollectiveAsked *asked, const CollectivePlan *plan); // a link, "latency", or these
 // Whether the plan has the algorithm and protocol asked for by name; the second function adds a problem if it has
 // not, lest another's time be shown under that name.
 bool collective_is_as_asked(const CollectiveRequest *request, const CollectivePlan *plan);

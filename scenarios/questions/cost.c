@@ -50,12 +50,21 @@ static void add_quote(Answer *answer, const CostFound *found, const Quote *quote
                quote_text(found->arena, quote), quote->currency, terms_titles[offer->terms], names);
 }
 
+// A provider rents out whole machines.
+static const char *of_whole_machines(const CostFound *found) {
+    const Cluster *cluster = found->cluster;
+    double paid = rented_gpus(cluster->node_of[0], cluster->gpu_count);
+    const char *plural = cluster->gpu_count == 1 ? "" : "s";
+    if (found->bill.owned || paid <= cluster->gpu_count) return plural;
+    return arena_printf(found->arena, "%s of the %.0f that are rented", plural, paid);
+}
+
 static void add_cluster(Answer *answer, const CostFound *found) {
     const Cluster *cluster = found->cluster;
     const FabricBill *fabric = &cluster->money->fabric;
     const char *network = cluster_network_text(found->arena, cluster->spec);
     answer_say(answer, "Cluster", "%d x %s, %d GPU%s%s%s", cluster->node_count, cluster->node_of[0]->name,
-               cluster->gpu_count, cluster->gpu_count == 1 ? "" : "s", *network ? ", " : "", network);
+               cluster->gpu_count, of_whole_machines(found), *network ? ", " : "", network);
     answer_open(answer, NULL, NULL);
     answer_detail(answer, FOR_PROGRAMS);
     answer_text(answer, "node", NULL, cluster->node_of[0]->name);
@@ -64,6 +73,24 @@ static void add_cluster(Answer *answer, const CostFound *found) {
     answer_number(answer, "switches", NULL, AS_WHOLE, (double)fabric->switches);
     answer_number(answer, "cables", NULL, AS_WHOLE, (double)(fabric->node_cables + fabric->switch_cables));
     answer_close(answer);
+}
+
+static const char *cheaper_from(const CostFound *found, double utilisation) {
+    if (utilisation > 1) return "no";
+    return utilisation > 0 ? arena_printf(found->arena, "from %s use", percent(found, utilisation)) : "yes";
+}
+
+static const char *paid_back(const CostFound *found, double months) {
+    if (months > 12 * found->cluster->money->own->years) return "not in its life";
+    return arena_printf(found->arena, "%.1f months", months);
+}
+
+// The rent that the user named.
+static void add_against_rent(Answer *answer, const CostFound *found) {
+    const ClusterBill *bill = &found->bill;
+    answer_say(answer, "Against", "renting at %s a GPU-hour: owning is cheaper %s, paid back in %s",
+               money(found, bill->rent_per_hour / found->cluster->gpu_count),
+               cheaper_from(found, bill->break_even_utilisation), paid_back(found, bill->payback_months));
 }
 
 static void add_payment(Answer *answer, const CostFound *found) {
@@ -76,6 +103,7 @@ static void add_payment(Answer *answer, const CostFound *found) {
         answer_say(answer, "Owned", "%g years at %s interest, then sold for %s; a job runs %s of all hours; site %s",
                    paid->own->years, percent(found, paid->own->interest), percent(found, paid->own->residual_share),
                    percent(found, paid->own->utilisation), paid->own->site->name);
+    if (found->bill.owned && found->bill.rent_per_hour > 0) add_against_rent(answer, found);
     for (int i = 0; i < found->bill.price_count; i++) {
         const DatedPrice *price = &found->bill.prices[i];
         const Currency *currency = part_find(paid->catalogue, PART_CURRENCY, price->name);
@@ -211,16 +239,6 @@ static void add_power(Answer *answer, const CostFound *found) {
 }
 
 // ---- What others ask.
-
-static const char *cheaper_from(const CostFound *found, double utilisation) {
-    if (utilisation > 1) return "no";
-    return utilisation > 0 ? arena_printf(found->arena, "from %s use", percent(found, utilisation)) : "yes";
-}
-
-static const char *paid_back(const CostFound *found, double months) {
-    if (months > 12 * found->cluster->money->own->years) return "not in its life";
-    return arena_printf(found->arena, "%.1f months", months);
-}
 
 static void add_owning(Answer *answer, const CostFound *found, const Rival *rival) {
     if (!found->bill.owned) {

@@ -297,8 +297,9 @@ int compare_designs(Asking *asking) {
     *comparison = designs_compare(arena, &designs[0], &designs[1]);
     add_comparison(arena, asking->answer, comparison, said);
     if (*price)
-        answer_say(asking->answer, "Price",
-                   "none was said: on demand, of providers that have both; --price or --provider in --both says yours");
+        answer_say(asking->answer, "Price", "none was said: on demand, %s; --price or --provider in --both says yours",
+                   strstr(price, "--among") ? "of providers that have both"
+                                            : "each of all its own providers, for nobody has both");
     if (designs[0].cost != designs[1].cost)
         answer_next(asking->answer,
                     arena_printf(arena, "lockstep run %s", words[designs[1].cost < designs[0].cost ? 1 : 0]),

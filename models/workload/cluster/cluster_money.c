@@ -151,13 +151,6 @@ static void add_rent(ClusterMoney *money, double gpus, const Quote *quote) {
     money->rent_log_sigma += quote->log_sigma * quote->gpu_hour * gpus; // of the whole in the end
 }
 
-// A provider's own machine is rented whole, however many of its GPUs are used.
-static double gpus_paid(const NodeGroup *group) {
-    int each = group->type->gpu_count;
-    bool is_whole = group->type->provider && each > 0;
-    return is_whole ? (double)each * ceil((double)group->gpus / each) : group->gpus;
-}
-
 static Quote quote_of_group(Arena *arena, const Cluster *cluster, const ClusterMoney *money, const NodeGroup *group) {
     double stated = stated_price(cluster->spec, group->type);
     if (stated >= 0) return (Quote){.gpu_hour = stated, .least = stated, .most = stated, .currency = money->currency};
@@ -188,7 +181,8 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         bool is_stated = stated_price(spec, group->type) >= 0;
         if (!is_stated && offers[g] && !offer_is_comparable(money->catalogue, offers[g], group->type, gpu))
             refuse_book(spec->rent, group, gpu, problems);
-        bool wished = spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->terms >= 0);
+        bool wished =
+            spec->rent && (spec->rent->offer || spec->rent->provider || spec->rent->region || spec->rent->terms >= 0);
         bool elsewhere = group->type->provider && spec->rent && spec->rent->provider &&
                          !same_part_name(group->type->provider, spec->rent->provider);
         if (!is_stated && quotes[g].count == 0 && wished && !elsewhere)
@@ -196,7 +190,7 @@ static void set_rent(Arena *arena, const Cluster *cluster, ClusterMoney *money, 
         if (!is_stated) check_provider(arena, cluster, money, group, problems);
         if (!is_in_currency(&quotes[g], spec, problems)) return;
         known = known && (is_stated || quotes[g].count > 0);
-        add_rent(money, gpus_paid(group), &quotes[g]);
+        add_rent(money, rented_gpus(group->type, group->gpus), &quotes[g]);
     }
     money->quotes = stated ? NULL : quotes;
     money->offers = stated ? NULL : offers;

@@ -129,5 +129,7 @@ const RentSpec *const *rents_from_options(Arena *arena, const Catalogue *catalog
 // A problem for each price in `rent` that is of none of these nodes.
 void own_concerns(const OwnSpec *own, const NodeType *const *nodes, int node_count, Problems *problems);
 void rent_concerns(const RentSpec *rent, const NodeType *const *nodes, int node_count, Problems *problems);
+// How many GPUs are paid for where so many of a node are used.
+double rented_gpus(const NodeType *type, double gpus);
 // Whether any price option was given.
 bool rent_is_said(const Options *options);

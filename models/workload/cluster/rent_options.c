@@ -199,6 +199,26 @@ static Names read_providers(Arena *arena, const Catalogue *catalogue, const char
     return list;
 }
 
+// A provider's machine is rented whole, whether or not all of its GPUs are used; other nodes by the GPU, for some rent
+// out parts of them.
+double rented_gpus(const NodeType *type, double gpus) {
+    return type->provider ? ceil(gpus / type->gpu_count) * type->gpu_count : gpus;
+}
+
+// A region that no price is of, in the catalogue or the user's book.
+static void check_region(Arena *arena, const Catalogue *catalogue, const char *region, Problems *problems) {
+    const char **names = ARENA_ARRAY(arena, const char *, catalogue->offer_count + 1);
+    NameIndex *seen = name_index_create(arena, part_name_order);
+    int count = 0;
+    for (int i = 0; i < catalogue->offer_count && region; i++) {
+        const char *name = catalogue->offers[i].region;
+        if (name && name_index_add(seen, name, count) < 0) names[count++] = name;
+    }
+    if (!region || name_index_find(seen, region) >= 0) return;
+    problem_add(problems, command_line, "--region: no price is of a region called \"%s\"", region);
+    problem_hint_names(problems, region, names, count);
+}
+
 static int terms_of_text(const char *text, Problems *problems) {
     for (int i = 0; i < TERMS_COUNT; i++)
         if (strcmp(text, terms_names[i]) == 0) return i;
@@ -230,6 +250,7 @@ static RentSpec *read_rent(Arena *arena, const Catalogue *catalogue, const Optio
     RentSpec *rent = ARENA_NEW(arena, RentSpec);
     *rent = (RentSpec){
         .where = command_line, .provider = provider, .region = option_text(options, "region", NULL), .terms = terms};
+    check_region(arena, catalogue, rent->region, problems);
     if (option_given(options, "among")) {
         Names among = read_providers(arena, catalogue, "among", option_text(options, "among", ""), problems);
         rent->among = among.items;

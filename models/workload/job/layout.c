@@ -348,11 +348,13 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
     return true;
 }
 
-// The smallest that the GPU has units for, and no smaller than one that it has none for.
-static Precision nearest_precision(const Gpu *gpu, Precision precision) {
-    static const Precision from_small[] = {FP8, BF16, FP16};
-    for (int i = precision == FP4 ? 0 : 1; i < 3; i++)
-        if (gpu_supports(gpu, from_small[i])) return from_small[i];
+Precision nearest_precision(const Gpu *gpu, Precision wanted) {
+    static const Precision by_width[] = {FP4, FP8, BF16, FP16, FP32};
+    bool is_wider = wanted == INT8;
+    for (size_t i = 0; i < sizeof by_width / sizeof *by_width; i++) {
+        if (is_wider && gpu_supports(gpu, by_width[i])) return by_width[i];
+        is_wider = is_wider || by_width[i] == wanted;
+    }
     return FP32;
 }
 
@@ -362,11 +364,8 @@ static bool precision_possible(const TrainingSpec *training, GpuTypes gpus, Prob
         const Gpu *gpu = gpus.items[i];
         if (gpu_supports(gpu, training->precision)) continue;
         problem_add(problems, training->where, "%s has no %s units", gpu->name, precision_name(training->precision));
-        Precision near = nearest_precision(gpu, training->precision);
-        bool is_last = near == FP32;
-        job_hint(problems, training->scripted,
-                 is_last ? "use precision = \"%s\"" : "use precision = \"%s\" or precision = \"fp32\"",
-                 precision_name(near));
+        job_hint(problems, training->scripted, "use precision = \"%s\", the nearest that the GPU has",
+                 precision_name(nearest_precision(gpu, training->precision)));
     }
     return problems_added(problems) == before;
 }
@@ -387,13 +386,28 @@ static bool attention_possible(const TrainingSpec *training, GpuTypes gpus, Prob
     return true;
 }
 
+// MXFP8's scales are of Blackwell's tensor cores: Transformer Engine refuses it on what came before. A GPU whose
+// generation is not known is not doubted.
+static bool recipe_possible(const TrainingSpec *training, GpuTypes gpus, Problems *problems) {
+    if (training->precision != FP8 || training->fp8_recipe != FP8_MX) return true;
+    for (int i = 0; i < gpus.count; i++) {
+        const Gpu *gpu = gpus.items[i];
+        if (gpu->generation == ARCHITECTURE_OTHER || gpu->generation >= BLACKWELL) continue;
+        problem_add(problems, training->where, "%s has no %s: its scales are of Blackwell's tensor cores", gpu->name,
+                    fp8_recipe_names[FP8_MX]);
+        job_hint(problems, training->scripted, "use fp8_recipe = \"blockwise\" or fp8_recipe = \"delayed\"");
+        return false;
+    }
+    return true;
+}
+
 bool job_possible(Arena *arena, const TrainingSpec *training, int gpu_count, GpuTypes gpus, Resolved *resolved,
                   Problems *problems) {
     int before = problems_added(problems);
     job_check(training, problems);
     bool sound = resolve_layout(arena, training, gpu_count, resolved, problems);
-    return precision_possible(training, gpus, problems) && attention_possible(training, gpus, problems) && sound &&
-           problems_added(problems) == before;
+    return precision_possible(training, gpus, problems) && attention_possible(training, gpus, problems) &&
+           recipe_possible(training, gpus, problems) && sound && problems_added(problems) == before;
 }
 
 // ---- Assignment of blocks to stages, and derived batch sizes.

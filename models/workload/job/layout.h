@@ -113,3 +113,6 @@ double micro_batches_of_job(const TrainingSpec *training, int dp);
 bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, Problems *problems);
 // The same by the job's layout: layers of each chunk, or embedding and head counted as layers.
 bool blocks_to_chunks(const TrainingSpec *training, int chunks, int *first, Problems *problems);
+
+// The next wider one that the GPU has: of FP4 on a Hopper FP8. FP32 where nothing else is left.
+Precision nearest_precision(const Gpu *gpu, Precision wanted);
