@@ -127,12 +127,6 @@ const char *plan_paid_text(Arena *arena, const PlanRequest *request, const PlanR
                                                                           : "rented";
 }
 
-// Too few providers may have the GPUs of all (quote_common_providers).
-static bool compares_alike(const PlanRequest *request, int way) {
-    const RentSpec *rent = request->rent_count > 1 ? request->rents[way] : request->rent;
-    return rent && rent->among;
-}
-
 bool plan_lacks_purchase(const PlanRequest *request, const NodeType *node) {
     return request->own && isnan(own_node_price(request->own, node)) && node->price_usd <= 0;
 }
