@@ -313,15 +313,6 @@ TEST(what_comes_next_of_a_students_file_has_its_numbers) {
     EXPECT_CONTAINS(said, "--in DIR");
 }
 
-TEST(step_says_what_it_lacks_and_where_a_run_ends) {
-    static char said[1 << 12];
-    static const char asked[] = "$LOCKSTEP step 2>&1; $LOCKSTEP step collective all_reduce --node dgx-a100 --gpus 4 "
-                                "--algo ring --at 1h 2>&1; true";
-    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
-    EXPECT_CONTAINS(said, "lockstep step run FILE.lua, or lockstep step run --model NAME");
-    EXPECT_CONTAINS(said, "--at is beyond the end, which comes after 490 us");
-}
-
 // The share of the exchange is what is guessed, and tokens a second what is asked for.
 TEST(a_check_shows_the_figures_by_which_it_judges) {
     static char said[1 << 12];

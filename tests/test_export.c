@@ -163,7 +163,7 @@ TEST(scripts_are_sound_to_shells_and_never_written_over) {
 TEST(a_recipe_of_megatron_bridge_is_told_all_degrees) {
     Arena *arena = arena_open();
     Problems *problems = problems_create(arena);
-    OptionWords words = words_of_text(arena, "--model llama-2-7b --node dgx-h100 --gpus 8 --seq 4096 --global-batch 64 "
+    OptionWords words = words_of_text(arena, "--model llama-2-7b --node dgx-b200 --gpus 8 --seq 4096 --global-batch 64 "
                                              "--precision fp8 --fp8-recipe mxfp8 --recompute full --zero 3");
     ExportFiles files = {0};
     EXPECT(export_job(arena, study_of(arena, &words, problems), NULL, "bridge", &files, problems));

@@ -342,13 +342,11 @@ TEST(what_cannot_be_done_says_so_by_its_status) {
         EXPECT_INT(test_shell(line, said, sizeof said), 4);
         EXPECT_CONTAINS(said, lines[i].says);
     }
-}
-
-TEST(a_time_after_the_end_is_the_last_frame) {
-    char said[8000];
-    const char *line = "$LOCKSTEP step collective all_reduce --node dgx-a100 --gpus 4 --algo=ring --at 1e9s";
-    EXPECT_INT(test_shell(line, said, sizeof said), 0);
-    EXPECT_CONTAINS(said, "Frame 14 of 14");
+    static const char late[] = "$LOCKSTEP step collective all_reduce --node dgx-a100 --gpus 4 --algo=ring --at 1h 2>&1";
+    EXPECT_INT(test_shell(late, said, sizeof said), 2);
+    EXPECT_CONTAINS(said, "--at is beyond the end, which comes after 490 us");
+    EXPECT_INT(test_shell("$LOCKSTEP step 2>&1", said, sizeof said), 2);
+    EXPECT_CONTAINS(said, "lockstep step run FILE.lua, or lockstep step run --model NAME");
 }
 
 // ---- Drawings.

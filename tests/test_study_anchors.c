@@ -157,7 +157,7 @@ static double bf16_leaves(const char *line) { // of a step, in its precision's p
     const Ended *ended = run_command(command_explain, line);
     EXPECT_INT(ended->code, 0);
     double step = number_after(ended, "\"step_s\": ");
-    const char *change = strstr(ended->out, "\"change\": \"precision = bf16\""), *becomes = "\"step_s\": ";
+    const char *change = strstr(ended->out, "\"change\": \"--precision bf16\""), *becomes = "\"step_s\": ";
     change = change ? strstr(change, becomes) : NULL;
     EXPECT(change != NULL);
     return change ? atof(change + strlen(becomes)) / step : 0;

@@ -384,8 +384,9 @@ static const char *trial_words(Arena *arena, const PlanRow *row, int nodes) {
             text = arena_printf(arena, "%s,%s=%d", text, parts[i].name, parts[i].value);
     if (row->training.recompute != RECOMPUTE_NONE)
         text = arena_printf(arena, "%s,recompute=%s", text, recompute_name(row->training.recompute));
-    return arena_printf(arena, "%s,micro_batch=%g,global_batch=%.0f=TIME", text, point->micro_batch,
-                        trial_of(row, nodes).global_batch);
+    if (point->pp <= 1 || point->micro_batch > 1) // 1 is a pipeline's usual
+        text = arena_printf(arena, "%s,micro_batch=%g", text, point->micro_batch);
+    return arena_printf(arena, "%s,global_batch=%.0f=TIME", text, trial_of(row, nodes).global_batch);
 }
 
 // The user's own steps on few machines: they measure the software and the GPU's kernels. Another layout differs.

@@ -88,9 +88,14 @@ static const char *paid_back(const CostFound *found, double months) {
 // The rent that the user named.
 static void add_against_rent(Answer *answer, const CostFound *found) {
     const ClusterBill *bill = &found->bill;
-    answer_say(answer, "Against", "renting at %s a GPU-hour: owning is cheaper %s, paid back in %s",
-               money(found, bill->rent_per_hour / found->cluster->gpu_count),
-               cheaper_from(found, bill->break_even_utilisation), paid_back(found, bill->payback_months));
+    bool pays = bill->payback_months <= 12 * found->cluster->money->own->years;
+    const char *back = pays ? arena_printf(found->arena, "paid back in %.1f months", bill->payback_months)
+                            : "not paid back in its life";
+    const char *cheaper = bill->break_even_utilisation > 1   ? "at no use"
+                          : bill->break_even_utilisation > 0 ? cheaper_from(found, bill->break_even_utilisation)
+                                                             : "at any use";
+    answer_say(answer, "Against", "renting at %s: owning is cheaper %s, %s",
+               money(found, bill->rent_per_hour / found->cluster->gpu_count), cheaper, back);
 }
 
 static void add_payment(Answer *answer, const CostFound *found) {

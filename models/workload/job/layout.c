@@ -505,7 +505,8 @@ int replicas_of_job(const TrainingSpec *training, int gpus) {
     const Layout *layout = &training->layout;
     if (layout->dp > 0) return layout->dp;
     if (training->strategy == STRATEGY_SINGLE || training->strategy == STRATEGY_LAYERS) return 1;
-    return at_least_one(gpus / (at_least_one(layout->tp) * at_least_one(layout->cp) * at_least_one(layout->pp)));
+    int64_t each = (int64_t)at_least_one(layout->tp) * at_least_one(layout->pp); // below 2^62: no product wraps
+    return at_least_one((int)(gpus / each / at_least_one(layout->cp)));
 }
 
 double micro_batch_of_job(const TrainingSpec *training, int dp) {

@@ -195,7 +195,8 @@ static char folded(char letter) { return letter == '-' || letter == '_' ? ' ' : 
 static int begins(const char *text, const char *word) {
     int length = 0;
     for (; *word && *word != '|'; word++, text++, length++) {
-        if (*word == ' ' && !*text && length > 0) return length; // "hf " is said at the end too
+        bool is_last = word[1] == '|' || word[1] == '\0';
+        if (*word == ' ' && !*text && is_last && length > 0) return length; // "hf " is said at the end too
         if (folded(*text) != folded(*word)) return 0;
     }
     return length;
