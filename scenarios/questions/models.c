@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "models/workload/job/job.h"
-#include "models/workload/model/model.h"
 #include "models/workload/model/model_internal.h"
 #include "results/answer/frame.h"
 
