@@ -638,3 +638,26 @@ TEST(a_script_that_was_written_is_changed_in_the_words_of_its_software) {
     }
     arena_close(arena);
 }
+
+// 94 layers over 8 stages: Megatron starts them where the embedding and the head count as a layer each, and a plan for
+// it offers them so.
+LONG_TEST(2, layers_divide_with_the_embedding_and_the_head) {
+    static char said[1 << 12];
+    static const char asked[] =
+        "DIR=$(mktemp -d); ON='--node dgx-h200 --fabric ib-ndr400'; "
+        "JOB=\"--model qwen3-235b-a22b --seq 4096 --gpus 256 --software megatron --global-batch 512\"; "
+        "CHOSEN='--pp 8 --vpp 6 --cp 2 --ep 8 --zero 1 --micro-batch 1'; "
+        "$LOCKSTEP export $JOB $ON $CHOSEN --export megatron --into $DIR 2>&1; "
+        "ENDS='--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split'; "
+        "$LOCKSTEP export $JOB $ON $CHOSEN $ENDS --export megatron --into $DIR >$DIR/told; "
+        "for asked in \"$JOB $CHOSEN $ENDS\" $DIR/megatron.sh; do "
+        "$LOCKSTEP run $asked $ON --json | grep -o '\"p50\": [0-9.e-]*' | head -1; done; rm -r $DIR; "
+        "echo PLANNED $($LOCKSTEP plan $JOB $ON $CHOSEN --tokens 1B -j 1 --json | grep -o -e --account-for-emb[a-z-]*)";
+    EXPECT_INT(test_shell(asked, said, sizeof said), 0);
+    EXPECT_CONTAINS(said, "94 layers do not divide by 8 stages of 6 parts");
+    EXPECT_CONTAINS(said,
+                    "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split divides them");
+    const char *first = strstr(said, "\"p50\""), *second = first ? strchr(first, '\n') : NULL;
+    EXPECT(second && strncmp(first, second + 1, (size_t)(second - first)) == 0); // one step
+    EXPECT_CONTAINS(said, "PLANNED --account-for-embedding-in-pipeline-split");
+}

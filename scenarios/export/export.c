@@ -91,6 +91,8 @@ static void say_job(Export *e) {
     say_number(e, "tp", r->tp);
     say_number(e, "pp", r->pp);
     say_number(e, "vpp", r->schedule == SCHEDULE_INTERLEAVED ? r->vpp : 1); // ZB-V has chunks of its own
+    if (training->layout.embedding_counts) say(e, "account-for-embedding-in-pipeline-split", "true");
+    if (training->layout.head_counts) say(e, "account-for-loss-in-pipeline-split", "true");
     say_number(e, "cp", r->cp);
     if (r->cp > 1) say(e, "cp-exchange", context_exchange_names[training->layout.context]);
     say_number(e, "ep", r->ep);
@@ -198,13 +200,16 @@ static double checkpoint_every(Arena *arena, const StudySpec *study, const Study
 // What a pipeline of that software refuses, as a plan for it does not offer it (plan_space.c).
 static bool divides_layers(const Export *e, Problems *problems) {
     const Resolved *r = &e->resolved;
-    int layers = layers_to_spread(e->training->model), fewer = r->pp - 1;
+    int layers = layers_counted(e->training), fewer = r->pp - 1;
     int vpp = r->schedule == SCHEDULE_INTERLEAVED ? r->vpp : 1;
     if (e->training->layout.stage_layers || software_divides(e->training->software, layers, r->pp, vpp)) return true;
     while (fewer > 1 && layers % fewer) fewer--;
     problem_add(problems, e->training->where, "%d layers do not divide by %d stages%s: %s refuses to start", layers,
                 r->pp, vpp > 1 ? arena_printf(e->arena, " of %d parts", vpp) : "", e->target->title);
-    const char *vary = layers % r->pp == 0 ? "--vpp 1" : arena_printf(e->arena, "--pp %d", fewer);
+    bool by_ends = software_divides(e->training->software, layers + 2, r->pp, vpp);
+    const char *vary = by_ends ? "--account-for-embedding-in-pipeline-split --account-for-loss-in-pipeline-split"
+                       : layers % r->pp == 0 ? "--vpp 1"
+                                             : arena_printf(e->arena, "--pp %d", fewer);
     problem_hint(problems, "%s divides them", vary);
     return false;
 }

@@ -122,9 +122,20 @@ static bool starts(const Enumeration *e, const char *field, int value) {
 }
 
 // By the software that is stated, of stages that nobody fills by hand.
-static bool divides(const Enumeration *e, int pp, int vpp) {
+static bool divides_as(const Enumeration *e, int layers, int pp, int vpp) {
     const TrainingSpec *training = &e->request->training;
-    return training->layout.stage_layers || software_divides(training->software, layers_to_spread(e->model), pp, vpp);
+    return training->layout.stage_layers || software_divides(training->software, layers, pp, vpp);
+}
+
+// Where the layers do not divide but do with the embedding and the head as one each, these count (94 of Qwen3 235B).
+static bool ends_count(const Enumeration *e, int pp, int vpp) {
+    int layers = layers_counted(&e->request->training);
+    return layers == layers_to_spread(e->model) && !divides_as(e, layers, pp, vpp) &&
+           divides_as(e, layers + 2, pp, vpp);
+}
+
+static bool divides(const Enumeration *e, int pp, int vpp) {
+    return divides_as(e, layers_counted(&e->request->training), pp, vpp) || ends_count(e, pp, vpp);
 }
 
 static bool tp_possible(const Enumeration *e, int tp) {
@@ -226,7 +237,10 @@ static void add_batches(Enumeration *e, PlanCandidate candidate) {
         candidate.micro_batch = micro;
         for (int vpp = 1; vpp * candidate.layout.pp <= layers_to_spread(e->model) || vpp == 1; vpp++) {
             if (!vpp_possible(e, candidate.layout.pp, vpp, replica / micro) || !goes_with_schedule(e, vpp)) continue;
+            bool counted = ends_count(e, candidate.layout.pp, vpp);
             candidate.layout.vpp = vpp;
+            candidate.layout.embedding_counts = e->request->training.layout.embedding_counts || counted;
+            candidate.layout.head_counts = e->request->training.layout.head_counts || counted;
             candidate.schedule = schedule_with(e, vpp);
             add_places(e, candidate);
             if (vpp == 1) add_split_schedules(e, candidate, replica / micro);

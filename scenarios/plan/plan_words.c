@@ -222,8 +222,24 @@ static const OptionSpec beside_a_study[] = {
 };
 
 static const char *const chosen[] = {
-    "node", "fabric", "gpus", "oversubscription", "tp",        "pp",          "vpp",          "cp",
-    "ep",   "dp",     "zero", "schedule",         "recompute", "micro-batch", "global-batch", "offload-optimizer",
+    "node",
+    "fabric",
+    "gpus",
+    "oversubscription",
+    "tp",
+    "pp",
+    "vpp",
+    "cp",
+    "ep",
+    "dp",
+    "zero",
+    "schedule",
+    "recompute",
+    "micro-batch",
+    "global-batch",
+    "offload-optimizer",
+    "account-for-embedding-in-pipeline-split",
+    "account-for-loss-in-pipeline-split",
 };
 static const char *const of_price[] = {"price", "provider", "region", "terms", "among", "currency"};
 
@@ -270,6 +286,8 @@ static void say_layout(Arena *arena, OptionWords *line, const PlanRow *row) {
     say_degree(arena, line, "cp", layout->cp);
     say_degree(arena, line, "ep", layout->ep);
     say(arena, line, "zero", arena_printf(arena, "%d", layout->zero));
+    if (layout->embedding_counts) option_words_add(arena, line, "--account-for-embedding-in-pipeline-split");
+    if (layout->head_counts) option_words_add(arena, line, "--account-for-loss-in-pipeline-split");
     if (!usual) say(arena, line, "schedule", schedule_name(training->schedule));
     if (training->recompute != RECOMPUTE_NONE) say(arena, line, "recompute", recompute_name(training->recompute));
     if (training->offload_optimizer != OFFLOAD_GPU)

@@ -438,13 +438,18 @@ bool blocks_to_stages(const Model *model, int chunks, int *first, Where where, P
     return true;
 }
 
+int layers_counted(const TrainingSpec *training) {
+    const Layout *layout = &training->layout;
+    return layers_to_spread(training->model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
+}
+
 static bool even_blocks(const TrainingSpec *training, int chunks, int *first, Problems *problems) {
     const Layout *layout = &training->layout;
     const Model *model = training->model;
     if ((!layout->embedding_counts && !layout->head_counts) || first_layer(model) == 0)
         return blocks_to_stages(model, chunks, first, training->where, problems);
     int start = layout->embedding_counts ? 0 : 1;
-    int all = layers_to_spread(model) + (layout->embedding_counts ? 1 : 0) + (layout->head_counts ? 1 : 0);
+    int all = layers_counted(training);
     int least = ends_stand_alone(model) ? all : layers_to_spread(model); // an end may be embedding or head alone
     if (least < chunks) return blocks_to_stages(model, chunks, first, training->where, problems);
     first[0] = 0;

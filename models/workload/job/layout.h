@@ -107,6 +107,8 @@ int replicas_of_job(const TrainingSpec *training, int gpus); // dp
 double micro_batch_of_job(const TrainingSpec *training, int dp);
 double micro_batches_of_job(const TrainingSpec *training, int dp);
 
+// Layers that are spread over stages, with the embedding and the head where they count as one each.
+int layers_counted(const TrainingSpec *training);
 // Blocks to pipeline stages: chunk c of pp x vpp gets blocks first[c] … first[c+1]-1; layers are spread evenly,
 // embedding on the first and head on the last. first has chunks + 1 places. Problems when there are fewer layers than
 // chunks.
