@@ -88,14 +88,14 @@ static const char *paid_back(const CostFound *found, double months) {
 // The rent that the user named.
 static void add_against_rent(Answer *answer, const CostFound *found) {
     const ClusterBill *bill = &found->bill;
+    double use = bill->break_even_utilisation;
     bool pays = bill->payback_months <= 12 * found->cluster->money->own->years;
-    const char *back = pays ? arena_printf(found->arena, "paid back in %.1f months", bill->payback_months)
-                            : "not paid back in its life";
-    const char *cheaper = bill->break_even_utilisation > 1   ? "at no use"
-                          : bill->break_even_utilisation > 0 ? cheaper_from(found, bill->break_even_utilisation)
-                                                             : "at any use";
-    answer_say(answer, "Against", "renting at %s: owning is cheaper %s, %s",
-               money(found, bill->rent_per_hour / found->cluster->gpu_count), cheaper, back);
+    const char *back = pays ? arena_printf(found->arena, ", paid back in %.1f months", bill->payback_months)
+                            : ", not paid back in its life";
+    const char *cheaper = use > 1 ? "never cheaper" : use > 0 ? "cheaper " : "always cheaper";
+    answer_say(answer, "Against", "renting at %s: owning is %s%s%s",
+               money(found, bill->rent_per_hour / found->cluster->gpu_count), cheaper,
+               use > 0 && use <= 1 ? cheaper_from(found, use) : "", use > 1 ? "" : back);
 }
 
 static void add_payment(Answer *answer, const CostFound *found) {
