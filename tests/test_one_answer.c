@@ -77,7 +77,8 @@ static const char *draw_question(Arena *arena, int seed) {
 static const char *typed(Arena *arena, const char *change) {
     char name[64], value[64] = "true";
     int said = change ? sscanf(change, "--%63[a-z0-9-]%*1[ =]%63s", name, value) : 0;
-    return said < 1 || strstr(change, " --") || strchr(change, '\'') ? NULL : arena_printf(arena, "'--%s=%s'", name, value);
+    return said < 1 || strstr(change, " --") || strchr(change, '\'') ? NULL
+                                                                     : arena_printf(arena, "'--%s=%s'", name, value);
 }
 
 // The option stands last; the one it takes the place of is not said.

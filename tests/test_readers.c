@@ -132,9 +132,9 @@ static const Shape shapes[] = {
      KERNEL ",\"args\":{\"Collective name\":\"allreduce\",\"dtype\":\"Half\",\"In msg nelems\":%1$d,\"Group size\":2,"
             "\"Process Group Ranks\":\"[0, 1]\"}}",
      .tail = "]}"},
-    {"a trace's long text", "diff {} {}", "t.json", 12 * MB, "{\"schemaVersion\":1,\"traceEvents\":[{\"name\":\"",
+    {"a trace's long text", "diff {} {}", "t.json", 5 * MB, "{\"schemaVersion\":1,\"traceEvents\":[{\"name\":\"",
      "aaaaaaaaaaaaaaaaaaaa", .tail = "\"}]}"},
-    {"the same packed", "diff {} {}", "t.json.gz", 12 * MB, "{\"schemaVersion\":1,\"traceEvents\":[{\"name\":\"",
+    {"the same packed", "diff {} {}", "t.json.gz", 5 * MB, "{\"schemaVersion\":1,\"traceEvents\":[{\"name\":\"",
      "aaaaaaaaaaaaaaaaaaaa", .tail = "\"}]}"},
     {"a trace's long number", "diff {} {}", "t.json", 5 * MB,
      "{\"schemaVersion\":1,\"traceEvents\":[{\"ts\":", "11111111111111111111", .tail = "}]}"},
@@ -372,7 +372,7 @@ static double cpu_of_shape(const Shape *shape, size_t bytes, double most_seconds
 #define TRIES 3
 #define TIMES 8          // as many bytes
 #define MOST_GROWTH 28.0 // of the time for them; quadratic readers take 64 times as long, caches that overflow twice
-#define NO_TIME 0.01     // seconds that are not told from none
+#define NO_TIME 0.02     // seconds that are not told from none
 #define MOST_SECONDS 30
 
 // What the program takes for a file of nothing.

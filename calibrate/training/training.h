@@ -299,7 +299,7 @@ RangeScore own_code_score(Arena *arena, const NestedAnswer *answer, int count, c
 // Which half of the families a name belongs to, by hash.
 bool in_first_half(const char *family);
 
-// ---- Measured runs, published or the user's own, as anchors (models/workload/step/anchor.h) for other runs.
+// ---- Measured runs, published or the user's own, as anchors (models/workload/step/simulate.h) for other runs.
 
 Anchor step_of(const PredictedRun *run); // one that is predicted
 

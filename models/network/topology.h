@@ -134,7 +134,7 @@ static inline int gpu_of_rank(const Network *network, int rank) {
     return rank - node_of_rank(network, rank)->first_rank;
 }
 
-// ---- The fabric (fabric.c and the rows of fabrics.h).
+// ---- The fabric (fabric.c; each kind in a fabric_*.c).
 // The switch of a node's NIC; 0 in a single switch.
 int fabric_leaf(const Network *network, int node, int nic);
 // One way between two of these: all switches crossed, and apart from them the lines (between sites, or drawn by a

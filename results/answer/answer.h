@@ -32,7 +32,7 @@ bool answer_is_quiet(void);
 // A line of so many columns stands above or below the answer: what is spare makes room for it.
 void answer_shares_screen(int columns);
 bool answer_is_kept(void);    // for --last
-bool answer_names_next(void); // a line below it, of results/answer/next.c: it has none of its own
+bool answer_names_next(void); // a line below it, of the table next_commands: it has none of its own
 bool answer_is_led(void);     // the command line was valid, and the output was opened
 void answer_withhold(void);   // work was stopped before there was one
 

@@ -180,7 +180,9 @@ static StudySpec in_software(Arena *arena, const StudySpec *study, const ExportT
 static void hint_of_others(const Export *e, Problems *problems) {
     int layers = layers_to_spread(e->training->model);
     if (e->resolved.pp > 1 && layers % e->resolved.pp) {
-        problem_hint(problems, "another layout: stages that divide %d layers are said in more software", layers);
+        problem_hint(problems,
+                     "another layout: more software takes stages of equal size, with a --pp that divides %d layers",
+                     layers);
         return;
     }
     problem_hint(problems, "another software can: --export %s",
@@ -197,7 +199,7 @@ static double checkpoint_every(Arena *arena, const StudySpec *study, const Study
     return job_life_spec(arena, study->catalogue, &cluster, place->training).checkpoint.every_s;
 }
 
-// What a pipeline of that software refuses, as a plan for it does not offer it (plan_space.c).
+// What a pipeline of that software refuses, as a plan for it does not offer it (plan_search.c).
 static bool divides_layers(const Export *e, Problems *problems) {
     const Resolved *r = &e->resolved;
     int layers = layers_counted(e->training), fewer = r->pp - 1;
@@ -432,13 +434,15 @@ static void find_silent(Export *e, const StudySpec *study, const Import *import,
 // Of the machines and the data: what was said of them and changes the step, for the reader to say again.
 static ExportWords find_beside(Export *e, const StudySpec *study) {
     ExportWords beside = {0};
+    RecordPoint now = {0}; // simulated once, if anything of the kind was said
     for (int o = 0; e->said && o < JOB_OBJECT_COUNT; o++)
         for (int f = 0; f < job_objects[o].field_count; f++) {
             const Field *field = &job_objects[o].fields[f];
             const Value *said = job_value(e->said, (JobObject)o, field->name), nothing = {.number = NAN};
             if (!said || !said->written || !field->flag || !is_of_simulation((JobObject)o, field)) continue;
             JobSaid without = job_said_with(e->arena, e->said, (JobObject)o, field, &nothing);
-            RecordPoint then = point_of(e, study, &without), now = point_of(e, study, e->said);
+            RecordPoint then = point_of(e, study, &without);
+            if (!now.ran) now = point_of(e, study, e->said);
             if (then.ran && then.step_p50_s != now.step_p50_s)
                 LIST_PUSH(e->arena, &beside, ((ExportWord){field->flag, value_text(e->arena, field, said)}));
         }

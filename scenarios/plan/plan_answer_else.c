@@ -264,9 +264,10 @@ static void table_by_unit(Answer *answer, const PlanStudy *plan, const char *key
 
 static void add_settings(Answer *answer, const PlanStudy *plan) {
     static const AnswerColumn columns[] = {
-        {"what", "setting", AS_TEXT, 0},         {"parts", NULL, AS_TEXT, 0},   {"goodput", "goodput", AS_SHARE, 0},
-        {"days", "days", AS_NUMBER, 0},          {"cost", "cost", AS_MONEY, 0}, {"mean_cost", "mean cost", AS_MONEY, 0},
-        {"chance", "chance", AS_SHARE, 0},       {NULL, "all of it", AS_TEXT, BELOW_ROW},
+        {"what", "setting", AS_TEXT, 0},     {"parts", NULL, AS_TEXT, 0},
+        {"goodput", "goodput", AS_SHARE, 0}, {"days", "days", AS_NUMBER, 0},
+        {"cost", "cost", AS_MONEY, 0},       {"mean_cost", "mean cost", AS_MONEY, 0},
+        {"chance", "chance", AS_SHARE, 0},   {NULL, "all of it", AS_TEXT, BELOW_ROW},
     };
     const PlanSettings *settings = &plan->settings;
     table_by_unit(answer, plan, "settings", "What else may be set of the plan in front", COLUMNS(columns));
@@ -284,9 +285,10 @@ static void add_settings(Answer *answer, const PlanStudy *plan) {
         if (i == settings->best) answer_mark(answer);
         if (settings->list.count < 2) answer_row_detail(answer, FOR_PROGRAMS);
     }
-    answer_note(answer, "Each is lived through with the others as planned, the last with all that help at once. Spare "
-                        "nodes and storage are paid for. The best in the mean of its lives is marked, as goodput --best "
-                        "has it.");
+    answer_note(answer,
+                "Each is lived through with the others as planned, the last with all that help at once. Spare "
+                "nodes and storage are paid for. The best in the mean of its lives is marked, as goodput --best "
+                "has it.");
     answer_fact(answer, "best_setting", NULL, index_value(settings->best));
     answer_fact(answer, "first_setting", NULL, index_value(settings->first > 0 ? settings->first : -1));
 }

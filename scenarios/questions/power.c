@@ -195,7 +195,8 @@ static void add_next(Answer *answer, const PowerFound *found) {
     const Cluster *cluster = found->cluster;
     const Gpu *gpu = cluster->gpu_of[0];
     if (!facility_is_enough(found) && found->nodes_that_fit > 0)
-        answer_next(answer, arena_printf(found->arena, "lockstep power%s --nodes %d", found->asked, found->nodes_that_fit),
+        answer_next(answer,
+                    arena_printf(found->arena, "lockstep power%s --nodes %d", found->asked, found->nodes_that_fit),
                     "those that fit");
     else
         answer_next(answer, arena_printf(found->arena, "lockstep hw show %s -v", gpu->name),

@@ -320,13 +320,22 @@ static bool is_held_by_quota(const QueueStudy *study) {
 
 // ---- Too short.
 
-#define LONG_ENOUGH 20 // times the longest job: what is not in use then never will be
+// A run of so many times the longest job is not too short: what is idle then never comes into use (fifo, whose head
+// waits for whole nodes).
+#define LONG_ENOUGH 20
 
-static const char *still_filling(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
+// Of the policies that do less than comes, the one that does most; NULL where one keeps up.
+static const PolicyAnswer *best_behind(const QueueStudy *study, const PolicyAnswer *answers) {
     const PolicyAnswer *best = NULL;
     if (!is_drawn(study) || !queue_still_filling(study, answers)) return NULL;
     for (int p = 0; p < study->policy_count; p++)
         if (is_behind(study, &answers[p]) && (!best || answers[p].utilisation > best->utilisation)) best = &answers[p];
+    return best;
+}
+
+static const char *still_filling(Arena *arena, const QueueStudy *study, const PolicyAnswer *answers) {
+    const PolicyAnswer *best = best_behind(study, answers);
+    if (!best) return NULL;
     double used = 100 * best->utilisation, offered = 100 * offered_load(study, best);
     const char *span = quantity_text(arena, best->days * 86400, QUANTITY_TIME),
                *longest = quantity_text(arena, best->longest_days * 86400, QUANTITY_TIME);
@@ -336,13 +345,12 @@ static const char *still_filling(Arena *arena, const QueueStudy *study, const Po
                             "jobs of these sizes, and waiting grows with the length of the run (%s here); more GPUs "
                             "help, or a policy that lets small jobs pass",
                             used, text_count(arena, best->gpus, true), offered, best->name, span);
-    return arena_printf(
-        arena,
-        "too short to say: %.1f %% is in use where %.1f %% is offered; jobs come for %s, and the longest "
-        "runs for %s; %s",
-        used, offered, span, longest,
-        study->lengthens ? "say --within P, or give more --jobs"
-                         : "without a number of jobs the run lengthens by itself");
+    return arena_printf(arena,
+                        "too short to say: %.1f %% is in use where %.1f %% is offered; jobs come for %s, and the "
+                        "longest runs for %s; %s",
+                        used, offered, span, longest,
+                        study->lengthens ? "say --within P, or give more --jobs"
+                                         : "without a number of jobs the run lengthens by itself");
 }
 
 // Names of the policies for which it holds, "fifo, easy"; NULL: none.

@@ -61,8 +61,8 @@ Options *options_parse(Arena *arena, const OptionSpec *specs, int spec_count, in
 typedef void OptionsRead(Options *options, Problems *problems);
 void options_share(const OptionSpec *rows, int count, OptionsRead *read);
 
-// The other commands that have an option of that name: "queue", "cost, power and 3 more"; NULL: none has. Set in main.c;
-// *row (or NULL) is the option of the first of them.
+// The other commands that have an option of that name: "queue", "cost, power and 3 more"; NULL: none has. Set in
+// main.c; *row (or NULL) is the option of the first of them.
 typedef const char *OptionOwners(Arena *arena, const char *name, const OptionSpec **row);
 void options_look_elsewhere(OptionOwners *owners);
 bool option_known(const Options *options, const char *name);  // a row has that name

@@ -47,7 +47,7 @@ static inline uint64_t word_as(uint64_t word, PacketKind kind) {
     return (word & ~(UINT64_C(15) << 50)) | (uint64_t)kind << 50;
 }
 
-// ---- Wires (packet_wires.c): what is under way on a cable one way, in order of time.
+// ---- Wires (packet_windows.c): what is under way on a cable one way, in order of time.
 typedef struct Flight {
     SimTime time; // when it is there
     uint64_t word;

@@ -160,10 +160,10 @@ Memory memory_of_job(const TrainingSpec *training, int gpus, const Gpu *gpu, int
 // left open.
 double micro_batch_assumed(const TrainingSpec *training, int gpus, const Gpu *gpu);
 // The smallest change with which the job runs and fits on this GPU as surely as MEMORY_FITS, in the words in which it
-// was said: `recompute = "selective" (61 GiB)`, "--recompute selective (61 GiB)". In the order of
-// what they cost of a step: zero 1, smaller micro-batch, zero 2 and 3, frozen weights in 4 bits, recompute, more tp,
-// more pp, one alone, then one after the other; then those that fit on paper
-// only, with their chance; then the same on more GPUs. NULL: nothing of these fits.
+// was said: `recompute = "selective" (61 GiB)`, "--recompute selective (61 GiB)". In the order of what they usually
+// cost of a step: zero 1, smaller micro-batch, zero 2 and 3, frozen weights in 4 bits, recompute, more tp, more pp, one
+// alone, then one after the other; then those that fit on paper only, with their chance; then the same on more GPUs.
+// NULL: nothing of these fits.
 const char *smallest_change_that_fits(Arena *arena, const TrainingSpec *training, int gpus, const Gpu *gpu);
 
 // ---- Memory of a rank over the passes of a step, and its peak.

@@ -519,7 +519,15 @@ static bool quantise_frozen(TrainingSpec *training, int gpus) {
 typedef bool Knob(TrainingSpec *training, int gpus);
 static Knob *const knobs[] = {shard_optimizer, halve_micro_batch, shard_more, quantise_frozen,
                               recompute_more,  double_tp,         double_pp};
-enum { OPTIMIZER = 1, MICRO_BATCH = 2, SHARDS = 4, FROZEN = 8, RECOMPUTE = 16, TENSORS = 32, STAGES = 64 }; // their bits
+enum {
+    OPTIMIZER = 1,
+    MICRO_BATCH = 2,
+    SHARDS = 4,
+    FROZEN = 8,
+    RECOMPUTE = 16,
+    TENSORS = 32,
+    STAGES = 64
+}; // their bits
 #define KNOB_COUNT ((int)(sizeof knobs / sizeof *knobs))
 
 typedef struct Fitting {

@@ -350,10 +350,10 @@ bool resolve_layout(Arena *arena, const TrainingSpec *training, int gpu_count, R
 
 Precision nearest_precision(const Gpu *gpu, Precision wanted) {
     static const Precision by_width[] = {FP4, FP8, BF16, FP16, FP32};
-    bool is_wider = wanted == INT8;
+    bool is_wider = false;
     for (size_t i = 0; i < sizeof by_width / sizeof *by_width; i++) {
         if (is_wider && gpu_supports(gpu, by_width[i])) return by_width[i];
-        is_wider = is_wider || by_width[i] == wanted;
+        is_wider = is_wider || by_width[i] == wanted || wanted == INT8; // which is as wide as FP8
     }
     return FP32;
 }
