@@ -260,9 +260,23 @@ static PacketEnd *flow_ends(const PacketSim *sim) {
     return ends;
 }
 
+// Control packets that begin to leave after the last window have not left.
+static void forget_unsent(PacketSim *sim, Port *port) {
+    const Wire *wire = &sim->wires[2 * port->number];
+    SimTime takes = port->control_ticks + port->latency;
+    for (uint32_t at = wire->tail; at != wire->head;) {
+        const Flight *flight = ring_flight(wire->ring, --at);
+        if (word_kind(flight->word) == KIND_DATA || flight->time - takes < sim->window_end) return;
+        port->counted.packets--;
+        port->counted.bytes -= sim->control_bytes;
+        sim->result.hops--;
+    }
+}
+
 static void finish(PacketSim *sim) {
     const PacketNetwork *network = sim->network;
     add_workers(sim);
+    for (int p = 0; p < 2 * network->cable_count; p++) forget_unsent(sim, &sim->ports[p]);
     const PacketEnd *ends = flow_ends(sim);
     PacketPort *ports = ARENA_ARRAY(sim->arena, PacketPort, 2 * network->cable_count);
     uint64_t digest = DIGEST_START;

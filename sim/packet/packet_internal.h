@@ -201,7 +201,6 @@ typedef struct Port { // two lines of memory: what every packet looks at
     bool leaves;                     // of that: the first of those that wait at their input
     int8_t lane;                     // that sent last
     int64_t from_here;               // of data that came the other way on the cable and wait in this switch
-    Queue control;
     PacketPort counted;
     const Queue *waits; // by lane: its data, or its host's flows
     Queue data[PACKET_LANES];
@@ -405,7 +404,7 @@ static inline int lane_of(const PacketSim *sim, uint64_t word) { return sim->end
 // Sends the next packet that waits at a port, or at its host, if the port may send.
 void port_go(PacketWorker *w, Port *port, SimTime now);
 void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now);
-// Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent.
+// Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent and control before it.
 void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now);
 // Returns the credits of a packet that has left a buffer to the sender at the far end of the cable.
 void port_give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now);

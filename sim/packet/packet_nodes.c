@@ -165,38 +165,27 @@ void port_go(PacketWorker *w, Port *port, SimTime now) {
         tell_when_free(w, port);
         return;
     }
-    if (port->control.count) {
-        Waiting next = queue_pop(&port->control);
-        transmit(w, port, next.word, next.sent, w->sim->control_bytes, now + port->control_ticks);
-    } else {
-        int lane = port->paused ? -1 : lane_to_send(w->sim, port, queues);
-        if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
-        if (lane < 0) return;
-        if (queues == port->data)
-            send_waiting(w, port, lane, now);
-        else if (!host_sends(w, &w->sim->hosts[port->from], lane, now))
-            return;
-        port->lane = (int8_t)lane;
-    }
-    if (port->control.count || has_waiting(queues)) tell_when_free(w, port);
+    int lane = port->paused ? -1 : lane_to_send(w->sim, port, queues);
+    if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
+    if (lane < 0) return;
+    if (queues == port->data)
+        send_waiting(w, port, lane, now);
+    else if (!host_sends(w, &w->sim->hosts[port->from], lane, now))
+        return;
+    port->lane = (int8_t)lane;
+    if (has_waiting(queues)) tell_when_free(w, port);
 }
 
 // ---- What leaves a switch. Ports do not know of each other, so that what leaves by one need not be worked out before
 // somebody asks: what arrives there, the end of the window, or who has found too much in the switch. But while senders
 // are paused, what leaves tells when they go on, and events keep its order.
-static inline bool can_go(const Port *port) { return port->control.count || (!port->paused && port->waiting); }
+static inline bool can_go(const Port *port) { return !port->paused && port->waiting; }
 
-static void serve(PacketWorker *w, Port *port, SimTime now) {
+static inline void serve(PacketWorker *w, Port *port, SimTime now) {
     while (port->free_at <= now && can_go(port)) {
-        SimTime at = port->free_at;
-        if (port->control.count) {
-            Waiting next = queue_pop(&port->control);
-            transmit(w, port, next.word, next.sent, w->sim->control_bytes, at + port->control_ticks);
-        } else {
-            int lane = lane_to_send(w->sim, port, port->data);
-            send_waiting(w, port, lane, at);
-            port->lane = (int8_t)lane;
-        }
+        int lane = lane_to_send(w->sim, port, port->data);
+        send_waiting(w, port, lane, port->free_at);
+        port->lane = (int8_t)lane;
     }
 }
 
@@ -257,18 +246,13 @@ static void serve_window(PacketWorker *w, Node *node) {
     }
 }
 
+// It goes before all data and is never held back, so that when it leaves is known as soon as it comes.
 void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
     bool late = is_late(w->sim, port);
     if (late) serve(w, port, now);
-    bool waits = now < port->free_at || port->control.count;
-    if (waits)
-        queue_push(w, &port->control, (Waiting){word, sent, -1});
-    else
-        transmit(w, port, word, sent, w->sim->control_bytes, now + port->control_ticks);
-    if (late && waits)
-        goes_later(w, &w->sim->nodes[port->from], port);
-    else if (!late && (waits || has_waiting(port->waits)))
-        tell_when_free(w, port);
+    SimTime begin = now > port->free_at ? now : port->free_at;
+    transmit(w, port, word, sent, w->sim->control_bytes, begin + port->control_ticks);
+    if (!late && has_waiting(port->waits)) tell_when_free(w, port);
 }
 
 // ---- Switches.
@@ -358,7 +342,7 @@ static void find_no_room(PacketWorker *w, Port *port, const Port *back, const Fl
 // Whether a packet passes a port that nothing waits for, and does not make its sender pause.
 static inline bool passes(const PacketSim *sim, const Port *port, const Port *back, int64_t bytes, SimTime now) {
     double pause = sim->network->switches.pause_bytes;
-    return sim->plain && now >= port->free_at && !port->waiting && !port->paused && !port->control.count &&
+    return sim->plain && now >= port->free_at && !port->waiting && !port->paused &&
            !(pause > 0 && (double)(back->from_here + bytes) > pause);
 }
 
