@@ -267,10 +267,24 @@ static void forget_unsent(PacketSim *sim, Port *port) {
     for (uint32_t at = wire->tail; at != wire->head;) {
         const Flight *flight = ring_flight(wire->ring, --at);
         if (word_kind(flight->word) == KIND_DATA || flight->time - takes < sim->window_end) return;
-        port->counted.packets--;
-        port->counted.bytes -= sim->control_bytes;
+        port->packets--;
+        port->bytes -= sim->control_bytes;
         sim->result.hops--;
     }
+}
+
+static PacketPort port_counted(const PacketSim *sim, const Port *port) {
+    SimTime paused = port->paused_ticks;
+    if ((port->paused || port->starved) && sim->result.end > port->paused_since)
+        paused += sim->result.end - port->paused_since;
+    return (PacketPort){.packets = port->packets,
+                        .bytes = port->bytes,
+                        .most_waiting = port->most_waiting,
+                        .waited = step_seconds(1) * port->waited,
+                        .drops = port->drops,
+                        .marks = port->marks,
+                        .trims = port->trims,
+                        .paused = paused};
 }
 
 static void finish(PacketSim *sim) {
@@ -281,11 +295,7 @@ static void finish(PacketSim *sim) {
     PacketPort *ports = ARENA_ARRAY(sim->arena, PacketPort, 2 * network->cable_count);
     uint64_t digest = DIGEST_START;
     for (int p = 0; p < 2 * network->cable_count; p++) {
-        Port *port = &sim->ports[p];
-        if ((port->paused || port->starved) && sim->result.end > port->paused_since)
-            port->counted.paused += sim->result.end - port->paused_since;
-        port->counted.waited = step_seconds(1) * port->waited;
-        ports[p] = port->counted;
+        ports[p] = port_counted(sim, &sim->ports[p]);
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].packets), (uint64_t)ports[p].most_waiting);
         digest = digest_u64(digest_u64(digest, (uint64_t)ports[p].marks), (uint64_t)ports[p].drops);
     }
@@ -317,11 +327,13 @@ static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count
     sim->by_credits = network->switches.credit_bytes > 0;
     sim->late = !sim->by_credits && !network->switches.at_inputs;
     sim->plain = sim->late && !sim->row->told_load;
+    sim->by_inlet = !sim->late || network->switches.pause_bytes > 0;
     sim->timeout_least = step_ticks(network->transport.timeout_least);
     sim->timer_ticks = step_ticks(network->transport.timer_seconds);
     sim->notify_ticks = step_ticks(network->transport.notify_seconds);
     sim->worker_count = workers_of(sim);
     sim->ports = LINES(arena, Port, 2 * network->cable_count);
+    sim->inlets = ARENA_ARRAY(arena, Inlet, 2 * network->cable_count);
     sim->hosts = ARENA_ARRAY(arena, Host, network->host_count);
     sim->leaf = ARENA_ARRAY(arena, int32_t, network->host_count);
     sim->down = ARENA_ARRAY(arena, int32_t, network->host_count);

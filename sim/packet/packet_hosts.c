@@ -125,7 +125,7 @@ bool host_sends(PacketWorker *w, Host *host, int lane, SimTime now) {
         flow->ready = false;
         if (!may_send(sim, flow)) continue;
         uint64_t word = next_packet(w, flow, number);
-        int64_t bytes = wire_bytes(sim, word);
+        int64_t bytes = data_bytes(sim, word);
         if (sim->acts->sent) sim->acts->sent(sim, flow, (double)bytes, now);
         if (flow->messages) keep_below(sim, flow, bytes, now);
         if (flow->flying == 1) set_timeout(w, flow, number, now);
@@ -359,7 +359,7 @@ static void receive_data(PacketWorker *w, Host *host, const Flight *flight) {
     int32_t number = word_flow(flight->word), packet = word_number(flight->word);
     FlowThere *there = &sim->there[number];
     bool marked = flight->word & WORD_MARKED;
-    port_give_credit(w, &sim->ports[host->port], flight->word, flight->time);
+    if (sim->by_credits) port_give_credit(w, &sim->ports[host->port], flight->word, flight->time);
     if (marked && sim->acts->notified && flight->time >= there->notified) { // at most one in a while
         there->notified = flight->time + sim->notify_ticks;
         answer(w, host, word_of(KIND_NOTIFY, number, 0), 0, flight->time);

@@ -197,24 +197,29 @@ typedef struct Port { // two lines of memory: what every packet looks at
     bool told, paused;               // its FREE is on the way; it may not send
     bool listed;                     // in its switch's backlog
     bool loses, starved;             // it waits for credits
-    bool pauses;                     // of what comes the other way on the cable: its sender has been told not to send
-    bool leaves;                     // of that: the first of those that wait at their input
     int8_t lane;                     // that sent last
-    int64_t from_here;               // of data that came the other way on the cable and wait in this switch
-    PacketPort counted;
-    const Queue *waits; // by lane: its data, or its host's flows
-    Queue data[PACKET_LANES];
+    int64_t packets, bytes, most_waiting;
     double waited; // byte-ticks
     SimTime since;
+    Queue data[PACKET_LANES];
+    const Queue *waits; // by lane: its data, or its host's flows
     double ticks_per_byte;
-    Queue behind; // where switches queue at inputs: what came the other way, `port` where to
+    int64_t drops, marks, trims;
+    SimTime paused_since, paused_ticks;
     int64_t credit[PACKET_LANES];
-    SimTime paused_since;
     double load;
     SimTime load_at;
     uint64_t draws;
     int64_t passed; // data packets, where it loses some at even distances
 } Port;
+
+// What came by a cable and waits in its switch, where pauses, credits or queues at inputs make something of it.
+typedef struct Inlet {
+    int64_t bytes;
+    bool pauses; // its sender has been told not to send
+    bool leaves; // queues at inputs: the first of those that wait
+    Queue queue; // the others, `port` where to
+} Inlet;
 
 typedef struct Host {
     int32_t port;
@@ -261,7 +266,8 @@ struct PacketSim {
     const TransportActs *acts;
     const PacketTransportRow *row;
     Port *ports;
-    Wire *wires; // [2 * port] of packets, and 1 more of pauses and credits, which overtake what is being sent
+    Inlet *inlets; // [port by which it came]
+    Wire *wires;   // [2 * port] of packets, and 1 more of pauses and credits, which overtake what is being sent
     Host *hosts;
     Node *nodes;
     Place *places;
@@ -273,7 +279,7 @@ struct PacketSim {
     LIST_OF(int32_t) way_ports;
     int32_t *first, *port_of; // [switch], [first[switch] … first[switch + 1]] its ports
     int64_t full_bytes, control_bytes;
-    bool by_credits, plain;                           // plain: who finds a port idle passes
+    bool by_credits, by_inlet, plain;                 // by_inlet: inlets count; plain: who finds a port idle passes
     bool late;                                        // what leaves a switch is worked out when somebody asks
     SimTime timeout_least, timer_ticks, notify_ticks; // of the transport
     SimTime window_length, window_end;                // of the one under way
@@ -393,8 +399,7 @@ static inline Waiting queue_pop(Queue *queue) {
 // ---- Packets.
 int64_t packet_short_bytes(const PacketSim *sim, uint64_t word); // on the wire, of the last packet of a message
 
-static inline int64_t wire_bytes(const PacketSim *sim, uint64_t word) {
-    if (word_kind(word) != KIND_DATA) return sim->control_bytes;
+static inline int64_t data_bytes(const PacketSim *sim, uint64_t word) {
     return word & WORD_SHORT ? packet_short_bytes(sim, word) : sim->full_bytes;
 }
 
@@ -406,7 +411,7 @@ void port_go(PacketWorker *w, Port *port, SimTime now);
 void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now);
 // Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent and control before it.
 void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now);
-// Returns the credits of a packet that has left a buffer to the sender at the far end of the cable.
+// Where there are credits: returns those of a packet that has left a buffer to the sender at the far end of the cable.
 void port_give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now);
 
 // ---- Hosts.

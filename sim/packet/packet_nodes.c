@@ -37,19 +37,19 @@ static void send_frame(PacketWorker *w, const Port *back, uint64_t word, SimTime
 
 // Who sends takes credits, and has them back when the packet has left the buffer at the far end.
 void port_give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now) {
-    if (!w->sim->by_credits) return;
-    send_frame(w, back, word_of(KIND_CREDIT, lane_of(w->sim, word), wire_bytes(w->sim, word)), now);
+    send_frame(w, back, word_of(KIND_CREDIT, lane_of(w->sim, word), data_bytes(w->sim, word)), now);
 }
 
-static void pause_sender(PacketWorker *w, Port *back, bool pause, SimTime now) {
-    back->pauses = pause;
+static void pause_sender(PacketWorker *w, int32_t inlet, bool pause, SimTime now) {
+    const Port *back = &w->sim->ports[inlet ^ 1];
+    w->sim->inlets[inlet].pauses = pause;
     w->sim->nodes[back->from].pausing += pause ? 1 : -1;
     send_frame(w, back, word_of(pause ? KIND_PAUSE : KIND_RESUME, 0, 0), now);
 }
 
-static bool may_resume(const PacketSim *sim, const Port *back) {
+static bool may_resume(const PacketSim *sim, const Inlet *inlet) {
     double below = sim->network->switches.pause_bytes - RESUME_BELOW * (double)sim->full_bytes;
-    return (double)back->from_here <= fmax(below, 0);
+    return (double)inlet->bytes <= fmax(below, 0);
 }
 
 // ---- What a port sends.
@@ -65,7 +65,7 @@ static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *que
 
 static void set_starved(Port *port, bool starved, SimTime now) {
     if (port->starved == starved) return;
-    if (!starved) port->counted.paused += now - port->paused_since;
+    if (!starved) port->paused_ticks += now - port->paused_since;
     port->starved = starved;
     port->paused_since = now;
 }
@@ -82,16 +82,16 @@ static inline SimTime data_ticks(const PacketSim *sim, const Port *port, int64_t
 
 static inline void transmit(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime free_at) {
     port->free_at = free_at;
-    port->counted.packets++;
-    port->counted.bytes += bytes;
+    port->packets++;
+    port->bytes += bytes;
     w->hops++;
     wire_put(w, &w->sim->wires[2 * port->number], port->place, free_at + port->latency, word, sent);
 }
 
 static void lose_packet(PacketWorker *w, Port *port, int64_t bytes, SimTime free_at) {
     port->free_at = free_at;
-    port->counted.packets++;
-    port->counted.bytes += bytes;
+    port->packets++;
+    port->bytes += bytes;
     w->hops++;
     w->lost++;
 }
@@ -117,7 +117,7 @@ static inline void count_waiting(Port *port, int64_t more, SimTime now) {
     port->waited += (double)port->waiting * (double)(now - port->since);
     port->since = now;
     port->waiting += more;
-    if (port->waiting > port->counted.most_waiting) port->counted.most_waiting = port->waiting;
+    if (port->waiting > port->most_waiting) port->most_waiting = port->waiting;
 }
 
 // What leaves and waits here, averaged over a round trip as PINT's switches do it; in a packet is the most of its way,
@@ -133,27 +133,34 @@ static uint64_t with_load(PacketSim *sim, Port *port, uint64_t word, int64_t byt
 }
 
 // Queues at inputs: the next that came by a cable, in the queue of its way out. Another follows when it has left.
-static Port *offer_next(PacketWorker *w, Port *back) {
-    Waiting next = queue_pop(&back->behind);
+static Port *offer_next(PacketWorker *w, int32_t number) {
+    Inlet *inlet = &w->sim->inlets[number];
+    Waiting next = queue_pop(&inlet->queue);
     Port *port = &w->sim->ports[next.port];
-    back->leaves = true;
-    next.port = back->number ^ 1;
+    inlet->leaves = true;
+    next.port = number;
     queue_push(w, &port->data[lane_of(w->sim, next.word)], next);
     return port;
 }
 
+// A packet that came by a cable is off the buffer: what its sender is told of that.
+static void leave_inlet(PacketWorker *w, int32_t number, uint64_t word, int64_t bytes, SimTime takes, SimTime now) {
+    Inlet *inlet = &w->sim->inlets[number];
+    const Port *back = &w->sim->ports[number ^ 1];
+    if (inlet->leaves) sim_here(w, now + takes, word_of(KIND_NEXT, 0, back->number), back->from);
+    inlet->bytes -= bytes;
+    if (w->sim->by_credits) port_give_credit(w, back, word, now);
+    if (inlet->pauses && may_resume(w->sim, inlet)) pause_sender(w, number, false, now);
+}
+
 // What waits first of a lane goes, off its buffer.
-static void send_waiting(PacketWorker *w, Port *port, int lane, SimTime now) {
+static inline void send_waiting(PacketWorker *w, Port *port, int lane, SimTime now) {
     PacketSim *sim = w->sim;
     Waiting next = queue_pop(&port->data[lane]);
-    int64_t bytes = wire_bytes(sim, next.word);
+    int64_t bytes = data_bytes(sim, next.word);
     count_waiting(port, -bytes, now);
     sim->nodes[port->from].used -= bytes;
-    Port *back = &sim->ports[next.port ^ 1];
-    if (back->leaves) sim_here(w, now + data_ticks(sim, port, bytes), word_of(KIND_NEXT, 0, back->number), port->from);
-    back->from_here -= bytes;
-    port_give_credit(w, back, next.word, now);
-    if (back->pauses && may_resume(sim, back)) pause_sender(w, back, false, now);
+    if (sim->by_inlet) leave_inlet(w, next.port, next.word, bytes, data_ticks(sim, port, bytes), now);
     if (sim->row->told_load) next.word = with_load(sim, port, next.word, bytes, now);
     port_send_data(w, port, next.word, next.sent, bytes, now);
 }
@@ -208,12 +215,13 @@ static void go_or_wait(PacketWorker *w, Node *node, Port *port, SimTime now) {
 }
 
 // So many bytes more came by a cable: its sender pauses, where that is too much. What has left is off first.
-static void pause_if_full(PacketWorker *w, Node *node, Port *back, int64_t bytes, SimTime now) {
+static void pause_if_full(PacketWorker *w, Node *node, int32_t number, int64_t bytes, SimTime now) {
+    const Inlet *inlet = &w->sim->inlets[number];
     double most = w->sim->network->switches.pause_bytes;
-    if (!(most > 0) || back->pauses || (double)(back->from_here + bytes) <= most) return;
+    if (!(most > 0) || inlet->pauses || (double)(inlet->bytes + bytes) <= most) return;
     if (w->sim->late && !node->pausing) serve_all(w, node, now);
-    if ((double)(back->from_here + bytes) <= most) return;
-    pause_sender(w, back, true, now);
+    if ((double)(inlet->bytes + bytes) <= most) return;
+    pause_sender(w, number, true, now);
     for (int i = 0; w->sim->late && i < node->backlog_count; i++)
         if (can_go(&w->sim->ports[node->backlog[i]])) goes_later(w, node, &w->sim->ports[node->backlog[i]]);
 }
@@ -308,19 +316,20 @@ static inline bool is_marked(PacketSim *sim, Port *port, int64_t bytes) {
            rules->mark_most * (depth - rules->mark_from_bytes) / (rules->mark_to_bytes - rules->mark_from_bytes);
 }
 
-static void wait_in_queue(PacketWorker *w, Port *port, Port *back, const Flight *flight, int64_t bytes) {
+static inline void wait_in_queue(PacketWorker *w, Node *node, Port *port, int32_t inlet, const Flight *flight,
+                                 int64_t bytes) {
     PacketSim *sim = w->sim;
-    const PacketSwitch *rules = &sim->network->switches;
-    Node *node = &sim->nodes[port->from];
-    pause_if_full(w, node, back, bytes, flight->time);
+    if (sim->by_inlet) {
+        pause_if_full(w, node, inlet, bytes, flight->time);
+        sim->inlets[inlet].bytes += bytes;
+    }
     node->used += bytes;
-    back->from_here += bytes;
     count_waiting(port, bytes, flight->time);
-    if (rules->at_inputs) {
-        queue_push(w, &back->behind, (Waiting){flight->word, flight->sent, port->number});
-        if (!back->leaves) offer_next(w, back);
+    if (sim->network->switches.at_inputs) {
+        queue_push(w, &sim->inlets[inlet].queue, (Waiting){flight->word, flight->sent, port->number});
+        if (!sim->inlets[inlet].leaves) offer_next(w, inlet);
     } else {
-        queue_push(w, &port->data[lane_of(sim, flight->word)], (Waiting){flight->word, flight->sent, back->number ^ 1});
+        queue_push(w, &port->data[lane_of(sim, flight->word)], (Waiting){flight->word, flight->sent, inlet});
     }
     if (sim->late)
         go_or_wait(w, node, port, flight->time);
@@ -328,59 +337,60 @@ static void wait_in_queue(PacketWorker *w, Port *port, Port *back, const Flight 
         port_go(w, port, flight->time);
 }
 
-static void find_no_room(PacketWorker *w, Port *port, const Port *back, const Flight *flight) {
-    port_give_credit(w, back, flight->word, flight->time);
+static void find_no_room(PacketWorker *w, Port *port, int32_t inlet, const Flight *flight) {
+    if (w->sim->by_credits) port_give_credit(w, &w->sim->ports[inlet ^ 1], flight->word, flight->time);
     if (w->sim->network->switches.trim) {
-        port->counted.trims++;
+        port->trims++;
         port_send_control(w, port, word_as(flight->word, KIND_HEADER), flight->sent, flight->time);
     } else {
-        port->counted.drops++;
+        port->drops++;
         w->dropped++;
     }
 }
 
 // Whether a packet passes a port that nothing waits for, and does not make its sender pause.
-static inline bool passes(const PacketSim *sim, const Port *port, const Port *back, int64_t bytes, SimTime now) {
+static inline bool passes(const PacketSim *sim, const Port *port, int32_t inlet, int64_t bytes, SimTime now) {
     double pause = sim->network->switches.pause_bytes;
     return sim->plain && now >= port->free_at && !port->waiting && !port->paused &&
-           !(pause > 0 && (double)(back->from_here + bytes) > pause);
+           !(pause > 0 && (double)(sim->inlets[inlet].bytes + bytes) > pause);
 }
 
-static inline void forward(PacketWorker *w, Port *back, Flight flight) {
+static inline void forward(PacketWorker *w, int32_t number, int32_t inlet, Flight flight) {
     PacketSim *sim = w->sim;
-    int32_t node = back->from;
-    Port *port = way_of(w, node, flight.word, flight.time);
+    Node *node = &sim->nodes[number];
+    Port *port = way_of(w, number, flight.word, flight.time);
     if (word_kind(flight.word) != KIND_DATA) {
         port_send_control(w, port, flight.word, flight.sent, flight.time);
         return;
     }
-    int64_t bytes = wire_bytes(sim, flight.word);
+    int64_t bytes = data_bytes(sim, flight.word);
     if (sim->late) serve(w, port, flight.time);
-    if (!finds_room(w, &sim->nodes[node], port, bytes, flight.time)) {
-        find_no_room(w, port, back, &flight);
+    if (!finds_room(w, node, port, bytes, flight.time)) {
+        find_no_room(w, port, inlet, &flight);
         return;
     }
     if (!(flight.word & WORD_MARKED) && is_marked(sim, port, bytes)) {
         flight.word |= WORD_MARKED;
-        port->counted.marks++;
+        port->marks++;
     }
-    if (!passes(sim, port, back, bytes, flight.time)) {
-        wait_in_queue(w, port, back, &flight, bytes);
+    if (!passes(sim, port, inlet, bytes, flight.time)) {
+        wait_in_queue(w, node, port, inlet, &flight, bytes);
         return;
     }
-    if (bytes > port->counted.most_waiting) port->counted.most_waiting = bytes;
+    if (bytes > port->most_waiting) port->most_waiting = bytes;
     port->lane = (int8_t)lane_of(sim, flight.word);
     port_send_data(w, port, flight.word, flight.sent, bytes, flight.time);
 }
 
 // ---- What a node does by itself.
 static void happen(PacketWorker *w, int32_t node, uint64_t word, SimTime now) {
-    Port *port = &w->sim->ports[word_number(word)]; // of its own events
+    int32_t number = word_number(word); // of its own events
     if (word_kind(word) == KIND_FREE) {
-        is_free(w, port, now);
+        is_free(w, &w->sim->ports[number], now);
     } else if (word_kind(word) == KIND_NEXT) {
-        port->leaves = false;
-        if (port->behind.count) port_go(w, offer_next(w, port), now);
+        Inlet *inlet = &w->sim->inlets[number ^ 1];
+        inlet->leaves = false;
+        if (inlet->queue.count) port_go(w, offer_next(w, number ^ 1), now);
     } else {
         host_event(w, node, word, now);
     }
@@ -395,7 +405,7 @@ static void frame_arrives(PacketWorker *w, Port *port, const Flight *flight) {
     }
     bool paused = word_kind(flight->word) == KIND_PAUSE, late = is_late(w->sim, port);
     if (late) serve(w, port, flight->time);
-    if (port->paused && !paused) port->counted.paused += flight->time - port->paused_since;
+    if (port->paused && !paused) port->paused_ticks += flight->time - port->paused_since;
     port->paused = paused;
     port->paused_since = flight->time;
     if (late)
@@ -410,7 +420,7 @@ static inline void arrive(PacketWorker *w, int32_t node, int32_t number) {
     if (node < sim->network->host_count)
         host_receives(w, &sim->hosts[node], &flight);
     else
-        forward(w, &sim->ports[number ^ 1], flight);
+        forward(w, node, number, flight);
 }
 
 static void arrive_frame(PacketWorker *w, int32_t number) {
