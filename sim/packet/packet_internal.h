@@ -285,6 +285,7 @@ struct PacketSim {
     SimTime window_length, window_end;                // of the one under way
     int64_t window_number;
     uint64_t window_factor; // 2^FACTOR_BITS / length
+    uint64_t windows_reach; // how long after the one under way what comes is kept by windows
     int64_t window_hops;    // of the window worked off last
     PacketWorker *workers;
     int worker_count, flow_count;
@@ -313,7 +314,7 @@ const uint64_t *windows_keys(PacketWorker *worker, const int32_t *ports, int cou
 static inline bool windows_note(PacketWorker *worker, SimTime time, int32_t place) {
     const PacketSim *sim = worker->sim;
     uint64_t after = (uint64_t)(time - sim->window_end);
-    if (after >= (uint64_t)(sim->window_length * (WINDOWS - 1))) return false;
+    if (after >= sim->windows_reach) return false;
     uint64_t number = (uint64_t)sim->window_number + 1 + (after * sim->window_factor >> FACTOR_BITS);
     worker->noted[number % WINDOWS][place >> 6] |= UINT64_C(1) << (place & 63);
     worker->any[number % WINDOWS] = true;
@@ -409,7 +410,8 @@ static inline int lane_of(const PacketSim *sim, uint64_t word) { return sim->end
 // Sends the next packet that waits at a port, or at its host, if the port may send.
 void port_go(PacketWorker *w, Port *port, SimTime now);
 void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now);
-// Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent and control before it.
+// Sends a control packet (acknowledgement, pull, ...) at once or after what is being sent and control before it. Of a
+// host, or of a switch that works off each event when it happens.
 void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now);
 // Where there are credits: returns those of a packet that has left a buffer to the sender at the far end of the cable.
 void port_give_credit(PacketWorker *w, const Port *back, uint64_t word, SimTime now);

@@ -96,7 +96,7 @@ static void lose_packet(PacketWorker *w, Port *port, int64_t bytes, SimTime free
     w->lost++;
 }
 
-void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now) {
+static inline void send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now) {
     const PacketSim *sim = w->sim;
     SimTime free_at = now + data_ticks(sim, port, bytes);
     if (port->loses && is_lost(sim, port)) { // its credits are found missing at once
@@ -105,6 +105,10 @@ void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, in
     }
     if (sim->by_credits) port->credit[lane_of(sim, word)] -= bytes;
     transmit(w, port, word, sent, bytes, free_at);
+}
+
+void port_send_data(PacketWorker *w, Port *port, uint64_t word, SimTime sent, int64_t bytes, SimTime now) {
+    send_data(w, port, word, sent, bytes, now);
 }
 
 static inline void tell_when_free(PacketWorker *w, Port *port) {
@@ -162,7 +166,7 @@ static inline void send_waiting(PacketWorker *w, Port *port, int lane, SimTime n
     sim->nodes[port->from].used -= bytes;
     if (sim->by_inlet) leave_inlet(w, next.port, next.word, bytes, data_ticks(sim, port, bytes), now);
     if (sim->row->told_load) next.word = with_load(sim, port, next.word, bytes, now);
-    port_send_data(w, port, next.word, next.sent, bytes, now);
+    send_data(w, port, next.word, next.sent, bytes, now);
 }
 
 // What is to be sent next, if the port may.
@@ -255,12 +259,23 @@ static void serve_window(PacketWorker *w, Node *node) {
 }
 
 // It goes before all data and is never held back, so that when it leaves is known as soon as it comes.
-void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
-    bool late = is_late(w->sim, port);
-    if (late) serve(w, port, now);
+static inline void send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
     SimTime begin = now > port->free_at ? now : port->free_at;
     transmit(w, port, word, sent, w->sim->control_bytes, begin + port->control_ticks);
-    if (!late && has_waiting(port->waits)) tell_when_free(w, port);
+}
+
+void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
+    send_control(w, port, word, sent, now);
+    if (has_waiting(port->waits)) tell_when_free(w, port);
+}
+
+static inline void forward_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
+    if (!w->sim->late) {
+        port_send_control(w, port, word, sent, now);
+        return;
+    }
+    serve(w, port, now);
+    send_control(w, port, word, sent, now);
 }
 
 // ---- Switches.
@@ -341,7 +356,7 @@ static void find_no_room(PacketWorker *w, Port *port, int32_t inlet, const Fligh
     if (w->sim->by_credits) port_give_credit(w, &w->sim->ports[inlet ^ 1], flight->word, flight->time);
     if (w->sim->network->switches.trim) {
         port->trims++;
-        port_send_control(w, port, word_as(flight->word, KIND_HEADER), flight->sent, flight->time);
+        forward_control(w, port, word_as(flight->word, KIND_HEADER), flight->sent, flight->time);
     } else {
         port->drops++;
         w->dropped++;
@@ -360,7 +375,7 @@ static inline void forward(PacketWorker *w, int32_t number, int32_t inlet, Fligh
     Node *node = &sim->nodes[number];
     Port *port = way_of(w, number, flight.word, flight.time);
     if (word_kind(flight.word) != KIND_DATA) {
-        port_send_control(w, port, flight.word, flight.sent, flight.time);
+        forward_control(w, port, flight.word, flight.sent, flight.time);
         return;
     }
     int64_t bytes = data_bytes(sim, flight.word);
@@ -379,7 +394,7 @@ static inline void forward(PacketWorker *w, int32_t number, int32_t inlet, Fligh
     }
     if (bytes > port->most_waiting) port->most_waiting = bytes;
     port->lane = (int8_t)lane_of(sim, flight.word);
-    port_send_data(w, port, flight.word, flight.sent, bytes, flight.time);
+    send_data(w, port, flight.word, flight.sent, bytes, flight.time);
 }
 
 // ---- What a node does by itself.

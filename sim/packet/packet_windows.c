@@ -81,6 +81,7 @@ static void lay_places(PacketSim *sim) {
 void windows_lay(PacketSim *sim) {
     int nodes = sim->network->host_count + sim->network->switch_count;
     sim->window_number = -1;
+    sim->windows_reach = (uint64_t)sim->window_length * (WINDOWS - 1);
     sim->window_factor =
         ((UINT64_C(1) << FACTOR_BITS) + (uint64_t)sim->window_length - 1) / (uint64_t)sim->window_length;
     sim->workers = ARENA_ARRAY(sim->arena, PacketWorker, sim->worker_count);
@@ -178,8 +179,11 @@ bool windows_next(PacketSim *sim) {
 }
 
 // ---- What arrives at a node.
-static void keys_room(PacketWorker *worker) {
-    int room = worker->keys.room ? 2 * worker->keys.room : 256;
+// Room for so many more.
+static void keys_room(PacketWorker *worker, int more) {
+    int room = worker->keys.room ? worker->keys.room : 256;
+    if (worker->keys.count + more <= worker->keys.room) return;
+    while (room < worker->keys.count + more) room *= 2;
     uint64_t *items = worker_room(worker, (size_t)room, sizeof *items);
     if (worker->keys.count) memcpy(items, worker->keys.items, (size_t)worker->keys.count * sizeof *items);
     worker->keys.items = items;
@@ -193,12 +197,11 @@ static inline void wire_keys(PacketWorker *worker, const Wire *wire, int index) 
     if (at == tail) return;
     SimTime end = worker->sim->window_end, begin = end - worker->sim->window_length;
     uintptr_t ring = atomic_load_explicit(&wire->ring, memory_order_acquire);
-    for (; at != tail; at++) {
-        SimTime time = ring_flight(ring, at)->time;
-        if (time >= end) return;
-        if (worker->keys.count == worker->keys.room) keys_room(worker);
-        worker->keys.items[worker->keys.count++] = (uint64_t)(time - begin) << 32 | (uint64_t)index;
-    }
+    keys_room(worker, (int)(tail - at));
+    uint64_t *key = worker->keys.items + worker->keys.count;
+    for (SimTime time; at != tail && (time = ring_flight(ring, at)->time) < end; at++)
+        *key++ = (uint64_t)(time - begin) << 32 | (uint64_t)index;
+    worker->keys.count = (int)(key - worker->keys.items);
 }
 
 static void sort_few(uint64_t *keys, int count) {
