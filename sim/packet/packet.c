@@ -213,6 +213,7 @@ static const char *lay_flows(PacketSim *sim, const PacketFlow *flows) {
         if (wrong) return wrong;
         if (flows[f].lane < 0 || flows[f].lane >= PACKET_LANES) return "there is no such lane";
         sim->ends[f].lane = flows[f].lane;
+        if (flows[f].lane > 0) sim->one_lane = false;
         sim->ends[f].last_payload = last_payload(sim->network, flows[f].bytes);
         flow->packets = (int32_t)packets;
         flow->pacing = true;
@@ -317,7 +318,7 @@ static int workers_of(const PacketSim *sim) {
 static PacketSim *lay(Arena *arena, const PacketNetwork *network, int flow_count, const char **wrong) {
     PacketSim *sim = ARENA_NEW(arena, PacketSim);
     SimTime least = WINDOW_MOST;
-    *sim = (PacketSim){.arena = arena, .network = network, .flow_count = flow_count};
+    *sim = (PacketSim){.arena = arena, .network = network, .flow_count = flow_count, .one_lane = true};
     *wrong = "more than 16,777,216 flows";
     if (flow_count > PACKET_FLOWS_MOST) return NULL;
     sim->acts = transport_acts(network->transport.id);

@@ -289,6 +289,7 @@ struct PacketSim {
     int64_t window_hops;    // of the window worked off last
     PacketWorker *workers;
     int worker_count, flow_count;
+    bool one_lane;                   // that flows use, the first
     LIST_OF(PacketArrival) arrivals; // of the window worked off last
     PacketResult result;
 };

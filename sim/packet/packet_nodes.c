@@ -53,12 +53,16 @@ static bool may_resume(const PacketSim *sim, const Inlet *inlet) {
 }
 
 // ---- What a port sends.
+static inline bool may_send_of(const PacketSim *sim, const Port *port, const Queue *queues, int lane) {
+    return queues[lane].count && (!sim->by_credits || port->credit[lane] >= sim->full_bytes);
+}
+
 // The lane whose turn it is, of those that have something to send and credits for it; -1: none.
-static int lane_to_send(const PacketSim *sim, const Port *port, const Queue *queues) {
+static inline int lane_to_send(const PacketSim *sim, const Port *port, const Queue *queues) {
+    if (sim->one_lane) return may_send_of(sim, port, queues, 0) ? 0 : -1;
     for (int i = 1; i <= PACKET_LANES; i++) {
         int lane = (port->lane + i) & (PACKET_LANES - 1);
-        bool may = !sim->by_credits || port->credit[lane] >= sim->full_bytes;
-        if (queues[lane].count && may) return lane;
+        if (may_send_of(sim, port, queues, lane)) return lane;
     }
     return -1;
 }
@@ -70,9 +74,9 @@ static void set_starved(Port *port, bool starved, SimTime now) {
     port->paused_since = now;
 }
 
-static inline bool has_waiting(const Queue *queues) {
-    int count = 0;
-    for (int lane = 0; lane < PACKET_LANES; lane++) count |= queues[lane].count;
+static inline bool has_waiting(const PacketSim *sim, const Queue *queues) {
+    int count = queues[0].count;
+    for (int lane = 1; lane < PACKET_LANES && !sim->one_lane; lane++) count |= queues[lane].count;
     return count > 0;
 }
 
@@ -177,14 +181,14 @@ void port_go(PacketWorker *w, Port *port, SimTime now) {
         return;
     }
     int lane = port->paused ? -1 : lane_to_send(w->sim, port, queues);
-    if (!port->paused) set_starved(port, lane < 0 && has_waiting(queues), now);
+    if (!port->paused) set_starved(port, lane < 0 && has_waiting(w->sim, queues), now);
     if (lane < 0) return;
     if (queues == port->data)
         send_waiting(w, port, lane, now);
     else if (!host_sends(w, &w->sim->hosts[port->from], lane, now))
         return;
     port->lane = (int8_t)lane;
-    if (has_waiting(queues)) tell_when_free(w, port);
+    if (has_waiting(w->sim, queues)) tell_when_free(w, port);
 }
 
 // ---- What leaves a switch. Ports do not know of each other, so that what leaves by one need not be worked out before
@@ -266,7 +270,7 @@ static inline void send_control(PacketWorker *w, Port *port, uint64_t word, SimT
 
 void port_send_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
     send_control(w, port, word, sent, now);
-    if (has_waiting(port->waits)) tell_when_free(w, port);
+    if (has_waiting(w->sim, port->waits)) tell_when_free(w, port);
 }
 
 static inline void forward_control(PacketWorker *w, Port *port, uint64_t word, SimTime sent, SimTime now) {
