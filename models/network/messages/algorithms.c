@@ -113,6 +113,7 @@ static void add_ring(Party *party, int ring) {
         last = party->op == COLLECTIVE_REDUCE_SCATTER ? n - 1 : 2 * (n - 1);
     int way = ring / smallest_block(party);
     Lane *lane = new_lane(party);
+    LIST_ROOM(party->arena, lane, party->outline ? 1 : last - first);
     for (int k = first; k < (party->outline ? first + 1 : last); k++) {
         FlowStep *step = new_step(party, lane, next, before);
         step->tag = ring;

@@ -24,7 +24,8 @@ typedef struct Touch { // a receive of the lane that touched a piece
 } Touch;
 
 typedef struct Writer {
-    Arena *arena;
+    Arena *arena;   // of the script
+    Arena *scratch; // of what it is written from
     const FlowPlan *plan;
     LinkBook *book; // for latencies only
     int place;
@@ -216,19 +217,21 @@ static void make_room(Writer *w, const Party *party) {
     }
     w->script.count = streams > 0 ? streams : 1;
     w->script.streams = ARENA_ARRAY(w->arena, FlowStream, w->script.count);
-    w->touches = ARENA_ARRAY(w->arena, Touch, w->touch_room);
-    w->touched = ARENA_ARRAY(w->arena, int32_t, w->plan->piece_count);
-    w->waited = ARENA_ARRAY(w->arena, int32_t, 2 * receives + party->lanes.count);
+    w->touches = ARENA_ARRAY(w->scratch, Touch, w->touch_room);
+    w->touched = ARENA_ARRAY(w->scratch, int32_t, w->plan->piece_count);
+    w->waited = ARENA_ARRAY(w->scratch, int32_t, 2 * receives + party->lanes.count);
 }
 
 FlowScript flow_script(Arena *arena, const FlowPlan *plan, int place) {
     if (plan->request.steps) return flow_script_of_steps(arena, plan, place);
-    Party party = flow_party(arena, plan, place);
-    Writer w = {.arena = arena, .plan = plan, .place = place};
-    if (plan->apart) w.book = link_book_create(arena, plan->network, NULL, 0);
+    Arena *scratch = arena_open(); // of steps, which nobody needs once the script is there
+    Party party = flow_party(scratch, plan, place);
+    Writer w = {.arena = arena, .scratch = scratch, .plan = plan, .place = place};
+    if (plan->apart) w.book = link_book_create(scratch, plan->network, NULL, 0);
     make_room(&w, &party);
     for (int s = 0; s < w.script.count && plan->start_seconds > 0; s++)
         push(&w, s, (FlowOp){.kind = FLOW_WORK, .time = step_ticks(plan->start_seconds)});
     for (int l = 0, first = 0; l < party.lanes.count; l++) first = write_lane(&w, &party.lanes.items[l], first);
+    arena_close(scratch);
     return w.script;
 }
