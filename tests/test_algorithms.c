@@ -165,6 +165,7 @@ static void check(const Algorithm *algorithm, int n, int root, int block, int ch
                    .root = root,
                    .starts = starts,
                    .block_count = blocks,
+                   .smallest_block = n - starts[blocks - 1],
                    .ways = ways,
                    .chunks = chunks};
     m.piece_count = algorithm->pieces(&party);
@@ -220,6 +221,7 @@ TEST(the_check_of_algorithms_sees_what_is_missing_or_doubled) {
                                       .rank_count = 4,
                                       .starts = starts,
                                       .block_count = 1,
+                                      .smallest_block = 4,
                                       .numbers = numbers,
                                       .ways = 1,
                                       .chunks = 1};

@@ -86,6 +86,7 @@ Schedule schedule_create(Arena *arena, BenchOp op, int rank, int rank_count, int
                    .rank_count = rank_count,
                    .starts = starts,
                    .block_count = rank_count,
+                   .smallest_block = 1,
                    .ways = 1,
                    .chunks = 1};
     int pieces = algorithm->pieces(&party);

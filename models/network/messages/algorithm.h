@@ -24,15 +24,15 @@ typedef LIST_OF(FlowStep) Lane; // steps in order; lanes do not wait for each ot
 typedef struct Party {
     Arena *arena;
     CollectiveOp op;
-    int rank, rank_count, root; // places in the group
-    const int *starts;          // [block_count + 1]: first place of each block of ranks that need no NIC; the end
-    int block_count;
-    const int32_t *numbers; // [pieces] 0, 1, 2, …: lists of pieces that follow each other point into it
-    int order_count;        // rings that are laid otherwise than in order of number, in one block; 0: none
-    const int8_t *orders;   // [ring * rank_count + position] places
-    int ways;               // NICs of each rank's own, if equal for all
-    int chunks;             // that a pipelined array is cut into, per ring or tree
-    bool outline;           // of repeated equal steps only the first is needed
+    int rank, rank_count, root;      // places in the group
+    const int *starts;               // [block_count + 1]: first place of each block of ranks that need no NIC; the end
+    int block_count, smallest_block; // the ranks of the latter
+    const int32_t *numbers;          // [pieces] 0, 1, 2, …: lists of pieces that follow each other point into it
+    int order_count;                 // rings that are laid otherwise than in order of number, in one block; 0: none
+    const int8_t *orders;            // [ring * rank_count + position] places
+    int ways;                        // NICs of each rank's own, if equal for all
+    int chunks;                      // that a pipelined array is cut into, per ring or tree
+    bool outline;                    // of repeated equal steps only the first is needed
     LIST_OF(Lane) lanes;
 } Party;
 

@@ -47,13 +47,6 @@ static int block_of(const Party *party, int rank) {
     return low;
 }
 
-static int smallest_block(const Party *party) {
-    int least = block_size(party, 0);
-    for (int b = 1; b < party->block_count; b++)
-        if (block_size(party, b) < least) least = block_size(party, b);
-    return least;
-}
-
 // ---- Rings and chains, as NCCL lays them: one for each rank of the smallest block, each entering and leaving blocks
 // by another rank, so that all NICs work. A ring that leaves a block by one rank enters the next by the rank at the
 // same place (alternating rings), so that it stays on its rail. One ring is enough where no NIC is used; else one for
@@ -61,7 +54,7 @@ static int smallest_block(const Party *party) {
 
 static int ring_count(const Party *party) {
     if (party->order_count) return party->order_count;
-    return party->block_count > 1 ? smallest_block(party) * party->ways : 1;
+    return party->block_count > 1 ? party->smallest_block * party->ways : 1;
 }
 
 int ring_pieces(const Party *party) { return party->rank_count * ring_count(party); }
@@ -111,7 +104,7 @@ static void add_ring(Party *party, int ring) {
     int next = rank_at(party, ring, (at + 1) % n), before = rank_at(party, ring, (at + n - 1) % n);
     int first = party->op == COLLECTIVE_ALL_GATHER ? n - 1 : 0,
         last = party->op == COLLECTIVE_REDUCE_SCATTER ? n - 1 : 2 * (n - 1);
-    int way = ring / smallest_block(party);
+    int way = ring / party->smallest_block;
     Lane *lane = new_lane(party);
     LIST_ROOM(party->arena, lane, party->outline ? 1 : last - first);
     for (int k = first; k < (party->outline ? first + 1 : last); k++) {
@@ -140,7 +133,7 @@ static void add_chain(Party *party, int ring) {
     int up = at == 0 ? -1 : rank_at(party, ring, (at - 1 + root) % n);
     int down = at == n - 1 ? -1 : rank_at(party, ring, (at + 1 + root) % n);
     int from = reduce ? down : up, to = reduce ? up : down;
-    int way = ring / smallest_block(party);
+    int way = ring / party->smallest_block;
     Lane *lane = new_lane(party);
     for (int k = 0; k <= party->chunks; k++) {
         bool receives = k < party->chunks && from >= 0, sends = k > 0 && to >= 0;
@@ -172,7 +165,7 @@ typedef struct Branch {
     int parent, children[3], child_count; // ranks; -1
 } Branch;
 
-static int head_count(const Party *party) { return party->block_count > 1 ? smallest_block(party) * party->ways : 1; }
+static int head_count(const Party *party) { return party->block_count > 1 ? party->smallest_block * party->ways : 1; }
 
 int tree_pieces(const Party *party) { return 2 * head_count(party) * party->chunks; }
 
@@ -248,7 +241,7 @@ static void set_way(Lane *lane, int way) {
 // What is complete at the root goes down at once; elsewhere sums go up and totals down without waiting for each other.
 static void add_tree(Party *party, int tree, int head) {
     Branch branch = branch_of(party, tree, head);
-    int number = 2 * head + tree, way = head / smallest_block(party);
+    int number = 2 * head + tree, way = head / party->smallest_block;
     int up = party->lanes.count, down = branch.parent < 0 ? up : up + 1;
     for (int l = up; l <= down; l++) new_lane(party);
     for (int k = 0; k < party->chunks; k++) {

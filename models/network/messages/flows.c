@@ -112,6 +112,7 @@ static void share_places(Arena *arena, FlowPlan *plan) {
                           .root = place_of_root(group, &plan->request),
                           .starts = starts,
                           .block_count = group->block_count,
+                          .smallest_block = group->least,
                           .ways = ways > 0 ? ways : 1,
                           .chunks = 1};
     lay_rings(arena, plan);
