@@ -18,10 +18,21 @@ function collector() {
     };
 }
 
-// An instance that may be asked once. module: WebAssembly.Module.
-async function lockstepStart(factory, module) {
-    const out = collector(), err = collector();
+const PAGE_BYTES = 65536, FIRST_BYTES = 16 << 20, MOST_BYTES = 2 ** 31, KEPT_BYTES = 256 << 20;
+
+// The system hands out memory page by page, which takes longer than clearing it: an instance has that of the one before.
+function memoryFor(before) {
+    if (!before || before.buffer.byteLength > KEPT_BYTES)
+        return new WebAssembly.Memory({initial: FIRST_BYTES / PAGE_BYTES, maximum: MOST_BYTES / PAGE_BYTES});
+    new Uint8Array(before.buffer).fill(0);
+    return before;
+}
+
+// An instance that may be asked once. module: WebAssembly.Module; before: the instance that has answered, if any.
+async function lockstepStart(factory, module, before) {
+    const out = collector(), err = collector(), wasmMemory = memoryFor(before && before.memory);
     const engine = await factory({
+        wasmMemory,
         stdin: () => null,
         stdout: out.take,
         stderr: err.take,
@@ -32,7 +43,7 @@ async function lockstepStart(factory, module) {
             return instance.exports;
         },
     });
-    return {engine, out, err};
+    return {engine, out, err, memory: wasmMemory};
 }
 
 // files: texts by path. Gives {status, out, err, wrote}: `wanted` names the file that is read back.

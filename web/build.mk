@@ -24,8 +24,8 @@ LIBRARY_OBJECTS = $(LIBRARY_SOURCES:.c=.o)
 # Browsers know these since 2021: doubles become whole numbers without a check around each, memory is copied by one instruction.
 WEB_OPT = -O3 -mnontrapping-fptoint -msign-ext -mbulk-memory
 
-# A fresh instance answers each question, so memory is given back at its end and nothing is kept between two.
-EM_LINK = $(WEB_OPT) -sMODULARIZE=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=8MB \
+# A fresh instance answers each question, in memory that ask.js clears: nothing is kept between two.
+EM_LINK = $(WEB_OPT) -sMODULARIZE=1 -sIMPORTED_MEMORY=1 -sEXIT_RUNTIME=1 -sINVOKE_RUN=0 -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=2GB -sTOTAL_STACK=8MB \
           -sWASM_BIGINT -sEXPORTED_RUNTIME_METHODS=FS,callMain -sENVIRONMENT=worker,node -sEXPORT_NAME=lockstepEngine
 
 # emcc's own compiler without emcc, which takes as long again to start.
