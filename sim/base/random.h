@@ -44,8 +44,8 @@ typedef struct LognormalTable {
 void lognormal_table_fill(LognormalTable *table, double sigma);
 double lognormal_beyond(const LognormalTable *table, double probability);
 static inline double lognormal_of(const LognormalTable *table, uint64_t word) {
-    uint64_t cell = word >> 52; // of 4096
-    double within = ((double)(word << 12 >> 24) + 0.5) * 0x1p-40;
+    uint64_t cell = word >> 52;                                            // of 4096
+    double within = ((double)(int64_t)(word << 12 >> 24) + 0.5) * 0x1p-40; // signed: WebAssembly converts that at once
     if (cell == 0 || cell == LOGNORMAL_CELLS - 1) return lognormal_beyond(table, ((double)cell + within) * 0x1p-12);
     double low = table->quantile[cell];
     return low + within * (table->quantile[cell + 1] - low);
