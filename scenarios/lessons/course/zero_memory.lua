@@ -36,7 +36,7 @@ return sim.study {
     "zero = 2.",
   },
   notice = function(new, old)
-    return ("%s, and %s now; the step went from %s to %s, for each GPU now updates an eighth of the parameters. One GPU updates them all, so eight do more than eight times its work: an efficiency above 100 %%. An all-reduce is a reduce-scatter and an all-gather: ZeRO 1 and 2 send no more than before."):format(
+    return ("With activations and working space a GPU had %s, and has %s now; the step went from %s to %s, for each GPU now updates an eighth of the parameters. One GPU updates them all, so eight do more than eight times its work: an efficiency above 100 %%. An all-reduce is a reduce-scatter and an all-gather: ZeRO 1 and 2 send no more than before."):format(
       say.bytes(old.memory), say.bytes(new.memory), say.time(old.step_time), say.time(new.step_time))
   end,
   formula = "bytes a parameter: 16 to 18 without, 4 + 12/n (ZeRO 1), 2 + 14/n (2), 16/n (3). Limits: activations come on top; what is spread must be gathered again.",
