@@ -75,7 +75,7 @@ function showFacts() {
 
 function showLead() {
     const what = answer.title || "";
-    $("lead").textContent = point.ran === false ? what + ": this does not run" + (point.why_not ? ": " + point.why_not : "") + "." + (point.smallest_change ? " It would with " + point.smallest_change + "." : "")
+    $("lead").textContent = point.ran === false ? what + ": this does not run" + (point.why_not ? ": " + point.why_not : "") + "." + (lesson && point.smallest_change ? " It would with " + point.smallest_change + "." : "")
         : point.step_time_s ? what + ": a step takes " + seconds(point.step_time_s.p50) + "." : what;
     const notes = (answer.notes || []).map((note) => typeof note === "string" ? note : note.text || "").filter((note) => note);
     if (point.ran !== false && point.memory_bytes && point.memory_bytes.chance_to_run_out > 0.1)
@@ -140,14 +140,21 @@ function drawNothing() {
     bars = [];
     film = null;
     $("lead").textContent = "";
+    $("remedies").hidden = true;
     for (const id of ["facts", "cautions", "problems", "faults"]) $(id).replaceChildren();
     for (const figure of document.querySelectorAll(".answer figure")) figure.hidden = true;
     document.querySelector(".answer").classList.remove("stale", "waiting");
 }
 
+function showTooMuch(memory) {
+    const over = memory ? memory.peak - memory.capacity : 0;
+    $("memory").querySelector("small").textContent = over > 0 ? gib(over) + " GiB too much: it has " + gib(memory.capacity) + " GiB, up to the line" : "";
+}
+
 function draw() {
     if (!point) return;
     showLead();
+    showRemedies(null);
     showFacts();
     const ran = point.ran !== false && point.step_time_s, memory = point.memory_bytes;
     $("breakdown").hidden = !ran || !point.exposed_s;
@@ -156,6 +163,7 @@ function draw() {
         const sum = Object.values(point.exposed_s).reduce((a, b) => a + b, 0);
         showStack("breakdown", point.exposed_s, 0, causes(), seconds, pinned && pinned.ran !== false && pinned.exposed_s, sum);
     }
+    showTooMuch(memory);
     if (!$("memory").hidden)
         showStack("memory", memory.by_class, memory.capacity, CLASSES, (b) => gib(b) + " GiB", pinned && pinned.memory_bytes && pinned.memory_bytes.by_class, memory.capacity);
     $("curve").hidden = !ran || curve.length < 2;

@@ -7,7 +7,7 @@ const build = process.argv[2], here = __dirname, out = path.join(build, "web");
 const read = (name) => fs.readFileSync(path.join(here, name), "utf8");
 
 // In this order: they share one scope.
-const PARTS = ["program.js", "drawing.js", "timeline.js", "film.js", "course.js", "page.js"];
+const PARTS = ["program.js", "drawing.js", "timeline.js", "film.js", "course.js", "remedies.js", "page.js"];
 
 const worker = fs.readFileSync(path.join(build, "wasm/engine.js"), "utf8") + "\n" + read("ask.js") + "\n" + read("worker.js");
 const program = zlib.gzipSync(fs.readFileSync(path.join(build, "wasm/engine.wasm")), {level: 9}).toString("base64");

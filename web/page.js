@@ -196,7 +196,8 @@ async function afterwards(mine, said) {
     let reply = /\bsim\.program\s*\{/.test(said) ? await second.ask(["step", "run", FILE, "--json"], said) : null;
     if (mine !== asked) return;
     showFilm(reply && firstOf(reply));
-    if (!point || !point.ran) return;
+    if (!point) return;
+    if (!point.ran) return lesson ? undefined : remedies(mine, said);
     const study = /sim\.study\s*\{/;
     reply = await second.ask(["run", FILE, "--json"], said.replace(study, "$& timeline = true,"));
     if (mine !== asked || !reply) return;
@@ -217,6 +218,11 @@ async function afterwards(mine, said) {
         if (reply && reply.status === 0)
             fields = JSON.parse(reply.out).fields.map((f) => ({label: f.field, type: "property", detail: f.may_be, info: f.help + (f.example ? "\nfor example: " + f.example : "")}));
     }
+}
+
+async function remedies(mine, said) {
+    const reply = await second.ask(["explain", FILE, "--json"], said);
+    if (mine === asked && reply) showRemedies(firstOf(reply) || {settings: [], together: []});
 }
 
 async function explain() {

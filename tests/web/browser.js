@@ -97,6 +97,24 @@ async function mistakes(look) {
     check(await look("window.raised") === "", "and does not wait for what it replaced, but: " + await look("window.raised"));
 }
 
+// What is too much is shown by part, and a click writes what makes it fit into the scenario.
+async function tooLarge(look) {
+    const fits = "[...document.querySelectorAll('#remedies button')]", scenario = "document.querySelector('.cm-content').textContent";
+    const part = fs.readFileSync("web/scenarios/gpt3.lua", "utf8").replace("tp = 8", "tp = 1");
+    await look(put(part));
+    check(await until(look, `${fits}.length > 1`), "a job that does not fit is told what makes it fit");
+    check(await look("/GiB too much/.test(document.getElementById('memory').textContent) && document.querySelectorAll('#memory .legend tr').length > 4"), "and what is too much, by part of memory");
+    await accessible(look, "a job that does not fit");
+    for (const last of [false, true]) {
+        const clicked = await look(`(() => { const button = ${fits}.at(${last ? -1 : 0}); button.click(); return button.querySelector('code').textContent; })()`);
+        for (const [, name, value] of clicked.matchAll(/(\w+)\s=\s("\w+"|\w+)/g))
+            check(await look(`${scenario}.includes(${JSON.stringify(name + " = " + value)})`), "a click writes " + clicked + " into the scenario");
+        check(await until(look, "/a step takes/.test(document.getElementById('lead').textContent) && document.getElementById('remedies').hidden"), "and it runs with " + clicked);
+        await look(put(part));
+        await until(look, `${fits}.length > 1 && !document.getElementById('remedies').hidden`);
+    }
+}
+
 // WORKER and PROGRAM are the page's.
 const ASK = `async (words, text) => {
     const packed = Uint8Array.from(atob(PROGRAM), (c) => c.charCodeAt(0));
@@ -279,6 +297,7 @@ async function course() {
     browser = await require("./" + kind + ".js")(program, home);
     await beforehand();
     const look = await usual(1280, "light");
+    await tooLarge(look);
     await mistakes(look);
     await brokenLink();
     await answers(look);
