@@ -3,7 +3,7 @@
 let film = null, frameAt = 0; // frameAt: of film.frames
 
 function showFilm(said) {
-    film = said && said.frames && said.frames.length ? said : null;
+    film = said && said.frames && said.frames.length && said.rows.length > 1 ? said : null; // one alone waits for nobody
     $("film").hidden = !film;
     if (!film) return;
     film.holds = film.moves ? film.moves.length > 0 : false;

@@ -265,6 +265,7 @@ async function course() {
         if (problem.id === "2.6") await overlap(look);
         if (problem.id === "2.2") check(await look("/^×[0-9]+ against the start/.test(document.querySelector('#facts dd > :last-child').textContent)"), "many times as much is not said in hundredths");
         if (problem.id === "2.2") await absurd(look);
+        if (problem.id === "1.5") check(await until(look, TIMELINE) && await look("document.getElementById('film').hidden"), "1.5 has one rank, and no picture of who waits for whom");
         if (problem.id === "2.7") check(await until(look, TIMELINE), "2.7 has a timeline");
         if (problem.id === "4.2") check(await until(look, TIMELINE + " && /without the [0-9.]+ ms that software loses/.test(document.getElementById('timeline').textContent)"), "4.2 says what its timeline leaves out");
     }

@@ -5,7 +5,7 @@ return {
     .. "an A100 has 108, so 108 tiles are one wave. A wave takes as long when it is nearly empty as when it is full. A result of "
     .. "1,024 x 3,456 numbers in tiles of 64 x 64 is 16 x 54 tiles: 864, exactly eight waves. Yours has $width columns.",
   ask = "That is less than 1 % more arithmetic. How many percent longer does it take than with 3,456 columns?",
-  task = "Choose a width from $width to 4,000 with which the GPU does at least 7 % more FLOP in a second.",
+  task = "Choose a width from $width to 4000 with which the GPU does at least 7 % more FLOP in a second.",
   numbers = { width = { 3457, 3460, 3464, 3472 } },
   settings = { { "width", nil, "columns of the right matrix", 64, 4000 } },
   change = { "width" },
